@@ -1,0 +1,53 @@
+"""Reads an attempt's messages, resumably, and says when some are missing."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from aifactory.channel.message import Message
+from aifactory.channel.payloads import Closed
+from aifactory.errors import FactoryError
+from aifactory.store import Journal
+
+
+class Reader:
+    """Messages of one attempt after number `after`; `seq` is the number of the last one that was read."""
+
+    def __init__(self, attempt_directory: Path, *, after: int = 0):
+        self.directory = attempt_directory / "messages"
+        self.seq = after
+        self.closed: Closed | None = None
+        self._journal = Journal(self.directory)
+
+    def new(self) -> list[Message]:
+        """What has arrived since the last call.
+
+        Raises FactoryError: code "gap" for a missing number, a wrong count or a message after the end; code "journal"
+        for a record that is torn or altered.
+        """
+        records = self._journal.records(after=self.seq)
+        messages = []
+        for record in records:
+            message = Message.model_validate(record.body)
+            if record.n != self.seq + 1 or message.seq != record.n:
+                raise self._gap(f"message {self.seq + 1} is missing", found=f"{record.n} (seq {message.seq})")
+            if self.closed is not None:
+                raise self._gap(f"message {record.n} came after the end", found=record.n)
+            self.seq = record.n
+            if message.method == "closed":
+                payload = message.payload
+                if isinstance(payload, Closed):
+                    if payload.count != record.n:
+                        raise self._gap("the count of the last message does not match", found=record.n)
+                    self.closed = payload
+            messages.append(message)
+        return messages
+
+    def _gap(self, what: str, *, found: object) -> FactoryError:
+        return FactoryError(
+            f"{self.directory}: {what}",
+            found=found,
+            expected=self.seq + 1,
+            fix="launch the run again: a damaged attempt is followed by a new one",
+            code="gap",
+        )

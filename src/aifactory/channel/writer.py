@@ -1,0 +1,119 @@
+"""Writes an attempt's messages: one process (rank 0), one file per message, on disk before `send` returns."""
+
+from __future__ import annotations
+
+import threading
+import time
+from datetime import UTC, datetime
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from aifactory.channel.cancel import Cancelled, failure
+from aifactory.channel.message import Message
+from aifactory.channel.payloads import Closed, ClosedOutcome, Failure, Payload, Progress
+from aifactory.errors import FactoryError
+from aifactory.store import Journal
+
+PROGRESS_SECONDS = 0.5
+
+
+class Writer:
+    """The messages of the attempt whose directory is `attempt_directory` (its name is the attempt's number).
+
+    Progress is sent at most twice a second: one that comes sooner waits, replaced by the next, and is sent by `flush`,
+    by the next message of another type, or by `close`. Safe to use from several threads. As a context manager it
+    closes: succeeded, or failed_code with the exception, which is not swallowed.
+    """
+
+    def __init__(self, attempt_directory: Path, *, attempt: int | None = None, private: bool = False):
+        name = attempt_directory.name
+        self.attempt = attempt if attempt is not None else int(name) if name.isdigit() else 1
+        self._journal = Journal(attempt_directory / "messages")
+        self._private = private
+        self._lock = threading.RLock()
+        self._waiting: Progress | None = None
+        self._sent_progress = float("-inf")
+        last = self._journal.last()
+        self._count = 0 if last is None else last.n
+        self._closed = last is not None and last.body.get("method") == "closed"
+
+    @property
+    def count(self) -> int:
+        """How many messages are on disk."""
+        return self._count
+
+    @property
+    def closed(self) -> bool:
+        return self._closed
+
+    def send(self, payload: Payload) -> None:
+        """Put the message on disk. Raises FactoryError (code "closed") after the end, OSError where it can't be kept."""
+        with self._lock:
+            if isinstance(payload, Closed):
+                raise FactoryError("a writer closes its channel by close(), which counts the messages", code="channel")
+            self._refuse_closed()
+            if isinstance(payload, Progress):
+                if time.monotonic() - self._sent_progress < PROGRESS_SECONDS:
+                    self._waiting = payload
+                    return
+                self._waiting = None
+                self._sent_progress = time.monotonic()
+            else:
+                self._send_waiting()
+            self._append(payload)
+
+    def flush(self) -> None:
+        """Send the progress that waits, if it has waited long enough. Called now and then by the entrypoint."""
+        with self._lock:
+            if not self._closed and time.monotonic() - self._sent_progress >= PROGRESS_SECONDS:
+                self._send_waiting()
+
+    def close(self, outcome: ClosedOutcome, error: Failure | None = None) -> None:
+        """Send the last message; nothing may follow it."""
+        with self._lock:
+            self._refuse_closed()
+            self._resume()
+            self._send_waiting()
+            self._append(Closed(count=self._count + 1, outcome=outcome, error=error))
+            self._closed = True
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._closed:
+            return
+        if error is None:
+            self.close("succeeded")
+        else:
+            outcome: ClosedOutcome = "cancelled" if isinstance(error, Cancelled) else "failed_code"
+            self.close(outcome, failure(error, private=self._private))
+
+    def _send_waiting(self) -> None:
+        waiting, self._waiting = self._waiting, None
+        if waiting is not None:
+            self._sent_progress = time.monotonic()
+            self._append(waiting)
+
+    def _append(self, payload: Payload) -> None:
+        seq = self._count + 1
+        now = datetime.now(UTC).isoformat(timespec="milliseconds")
+        message = Message.of(payload, seq=seq, attempt=self.attempt, time=now)
+        self._journal.append(message.body(), writer=f"attempt-{self.attempt}", expect=seq)
+        self._count = seq
+
+    def _resume(self) -> None:
+        # A cancellation is raised by a signal handler, so it may have come between the append and the count.
+        last = self._journal.last()
+        self._count = 0 if last is None else last.n
+
+    def _refuse_closed(self) -> None:
+        if self._closed:
+            raise FactoryError(
+                f"the channel of attempt {self.attempt} is closed, nothing may follow",
+                fix="send every message before close()",
+                code="closed",
+            )
