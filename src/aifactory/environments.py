@@ -16,7 +16,7 @@ import subprocess
 import sys
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Callable, Iterator, Optional, Sequence  # noqa: UP035  (Python 3.9 runs this file)
+from typing import Callable, Iterator, Optional, Sequence
 
 from aifactory.errors import FactoryError
 
@@ -55,9 +55,9 @@ def ensure_environment(
     envs: Path,
     lock: Path,
     *,
-    uv: Optional[Sequence[str]] = None,  # noqa: UP045
-    python: Optional[str] = None,  # noqa: UP045
-    editable: Optional[Path] = None,  # noqa: UP045
+    uv: Optional[Sequence[str]] = None,
+    python: Optional[str] = None,
+    editable: Optional[Path] = None,
     say: Callable[[str], None] = lambda text: None,
 ) -> Path:
     """Make the environment of `lock` under `envs` unless it is there, and return its interpreter.
@@ -83,7 +83,7 @@ def _make(
     lock: Path,
     uv: list[str],
     python: str,
-    editable: Optional[Path],  # noqa: UP045
+    editable: Optional[Path],
     say: Callable[[str], None],
 ) -> None:
     say(f"making the {lock.stem} environment ({sum(1 for _ in lock.open())} packages)")
