@@ -1,0 +1,61 @@
+"""Which device this process trains on, and the process group that goes with it."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from datetime import timedelta
+
+import torch
+
+
+@dataclass(frozen=True)
+class Device:
+    """`name` is "cpu" or "cuda:<index>"; `backend` the collective library: gloo on CPUs, nccl on GPUs."""
+
+    name: str
+    backend: str
+
+    @property
+    def gpu(self) -> bool:
+        return self.backend == "nccl"
+
+
+def prepare(threads: int, *, local_rank: int = 0) -> Device:
+    """Choose the device by capability, make torch deterministic, and install the shim where there is no GPU.
+
+    Call it in the thread that trains, before anything imports megatron. `threads` is the number of CPU threads of one
+    operation: it decides the order of sums, so it is part of the spec.
+    """
+    torch.set_num_threads(threads)
+    # cuBLAS is deterministic only with a fixed workspace, which it reads at its first call.
+    os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")
+    torch.use_deterministic_algorithms(True)
+    if torch.cuda.is_available() and torch.distributed.is_nccl_available():
+        torch.cuda.set_device(local_rank)
+        return Device(f"cuda:{local_rank}", "nccl")
+    from aifactory.train import cpu_shim
+
+    cpu_shim.install()
+    return Device("cpu", "gloo")
+
+
+def join_group(device: Device) -> None:
+    """Make this process a group of one, unless a launcher (Ray Train) has already joined it to a group."""
+    if not torch.distributed.is_initialized():
+        torch.distributed.init_process_group(
+            device.backend,
+            rank=0,
+            world_size=1,
+            store=torch.distributed.HashStore(),
+            timeout=timedelta(minutes=10),
+        )
+
+
+def leave_group() -> None:
+    """Forget megatron's groups and this process's own, so that another model can be made in it."""
+    from megatron.core import parallel_state
+
+    parallel_state.destroy_model_parallel()
+    if torch.distributed.is_initialized():
+        torch.distributed.destroy_process_group()
