@@ -1,0 +1,45 @@
+"""Build: the work of one stage of a dataset."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import Field, field_validator
+
+from aifactory.spec.config import Config, Flag, Json, refuse
+from aifactory.spec.mix import KeyText
+
+StageKind = Literal["files", "table", "tokens", "tokenizer", "suite"]
+Access = Annotated[str, Field(pattern=r"^(public|private/[a-z][a-z0-9_]*)$")]
+
+
+class CheckSpec(Config):
+    """One check of a stage: its name within the stage, which kind of check it is, and that kind's parameters."""
+
+    name: Annotated[str, Field(min_length=1)]
+    kind: Annotated[str, Field(min_length=1)]
+    parameters: Json = {}
+    blocking: Flag = True
+
+
+class Build(Config):
+    """What makes the next version of `key`: the function (`module:name`), the version of its code, its parameters,
+    the checks that gate publishing. The inputs, named by parameter, are the run spec's."""
+
+    key: KeyText
+    kind: StageKind
+    function: Annotated[str, Field(pattern=r"^[A-Za-z_][\w.]*:[A-Za-z_][\w.]*$")]
+    code_version: Annotated[str, Field(min_length=1)]
+    parameters: Json = {}
+    access: Access
+    benchmark: Flag = False
+    checks: tuple[CheckSpec, ...] = ()
+
+    @field_validator("checks", mode="after")
+    @classmethod
+    def _sorted(cls, checks: tuple[CheckSpec, ...]) -> tuple[CheckSpec, ...]:
+        names = [check.name for check in checks]
+        twice = sorted({name for name in names if names.count(name) > 1})
+        if twice:
+            raise refuse("Build: two checks of one name", found=", ".join(twice), fix="give each check its own name")
+        return tuple(sorted(checks, key=lambda check: check.name))

@@ -1,0 +1,75 @@
+"""Importing a project's own folders (`recipes/`, and the `assets/` that they name) as top-level packages."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from types import ModuleType
+
+from aifactory.errors import FactoryError
+from aifactory.project import Project
+
+OWN = ("assets", "checks", "recipes")
+
+
+def import_folder(project: Project, folder: str) -> list[ModuleType]:
+    """Every module under `<project>/<folder>/`, imported in the order of their paths; none if there is no folder.
+
+    Modules of these names that another checkout left in this process are forgotten first. FactoryError with code
+    "import" names the file that can't be imported and why.
+    """
+    root = project.root / folder
+    if not root.is_dir():
+        return []
+    _forget_others(project.root)
+    if sys.path[:1] != [str(project.root)]:
+        sys.path[:] = [str(project.root), *(one for one in sys.path if one != str(project.root))]
+        importlib.invalidate_caches()
+    return [_import(project.root, path) for path in _sources(root)]
+
+
+def _sources(root: Path) -> Iterator[Path]:
+    for path in sorted(root.rglob("*.py")):
+        inside = path.relative_to(root).parts
+        if not any(part.startswith((".", "__")) for part in inside):
+            yield path
+
+
+def _import(root: Path, path: Path) -> ModuleType:
+    name = ".".join(path.relative_to(root).with_suffix("").parts)
+    try:
+        module = importlib.import_module(name)
+    except FactoryError:
+        raise
+    except Exception as error:
+        raise FactoryError(
+            f"{path.relative_to(root)} can't be imported",
+            found=f"{type(error).__name__}: {error}",
+            fix="mend the file; `python -m " + name + "` shows the whole trace",
+            code="import",
+        ) from error
+    if module.__file__ is None or Path(module.__file__).resolve() != path.resolve():
+        raise FactoryError(
+            f"the module {name} comes from another place",
+            found=module.__file__,
+            expected=path,
+            fix="remove the other one from PYTHONPATH, or rename it",
+            code="import",
+        )
+    return module
+
+
+def _forget_others(root: Path) -> None:
+    """Drop modules of our top-level names that stand outside `root`."""
+    packages = {name for name in sys.modules if name.partition(".")[0] in OWN}
+    foreign = {name.partition(".")[0] for name in packages if not _stands_under(sys.modules[name], root)}
+    for name in packages:
+        if name.partition(".")[0] in foreign:
+            del sys.modules[name]
+
+
+def _stands_under(module: ModuleType, root: Path) -> bool:
+    places = [module.__file__] if module.__file__ else list(getattr(module, "__path__", []))
+    return all(Path(place).resolve().is_relative_to(root) for place in places)

@@ -1,0 +1,96 @@
+"""Frozen specs: `<class root>/specs/<hash>/spec.json`, with a journal of who resolved them and for what."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from aifactory.errors import FactoryError
+from aifactory.namespace import Key, Namespace, derive
+from aifactory.spec.run_spec import RunSpec
+from aifactory.store import Journal, Record, Store, canonical
+
+SHORTEST = 8
+"""Hex digits that are enough to look a frozen spec up by."""
+
+
+@dataclass(frozen=True)
+class Frozen:
+    """A frozen spec, its file, and its resolutions, oldest first."""
+
+    spec: RunSpec
+    path: Path
+    resolutions: tuple[Record, ...]
+
+    @property
+    def resolution(self) -> Mapping[str, Any]:
+        """The newest resolution (recipe, line, suites with versions, baseline, commit ...); empty if there is none."""
+        return self.resolutions[-1].body if self.resolutions else {}
+
+
+def access_of(spec: RunSpec, resolution: Mapping[str, Any] | None = None) -> str:
+    """The class of everything that a run of this spec writes: derived from its inputs, from the key that it builds,
+    and from the line and suites of the resolution. FactoryError with code "class" for two projects."""
+    keys = [ref.key for ref in spec.inputs]
+    if spec.kind == "build":
+        keys.append(spec.build.key)
+    if resolution:
+        keys += [suite["key"] for suite in resolution.get("suites") or ()]
+        keys += [resolution["line"]] if resolution.get("line") else []
+    return str(derive([Key.parse(key).access for key in keys]))
+
+
+def freeze(ns: Namespace, spec: RunSpec, resolution: Mapping[str, Any], *, writer: str = "plan") -> Path:
+    """Write `spec.json` unless it is there, add the resolution to its journal unless the newest one is equal.
+
+    Returns the path. FactoryError with code "edited" if another spec stands under this hash.
+    """
+    directory = ns.class_root(access_of(spec, resolution)) / "specs" / spec.hash
+    path = directory / "spec.json"
+    if not Store(directory).put("spec.json", spec.to_bytes()):
+        RunSpec.load(path, hash=spec.hash)
+    body = dict(resolution)
+    journal = Journal(directory / "resolutions")
+    last = journal.last()
+    if last is None or canonical(last.body) != canonical(body):
+        journal.append(body, writer=writer)
+    return path
+
+
+def load_frozen(ns: Namespace, hash: str) -> Frozen:
+    """The frozen spec of this hash (or of a prefix of at least 8 digits that only one has), verified.
+
+    Where several classes hold it, the one that was resolved last. FactoryError with code "unknown_spec", "edited".
+    """
+    found = {path for path in _directories(ns) if len(hash) >= SHORTEST and path.name.startswith(hash)}
+    names = {path.name for path in found}
+    if len(names) != 1:
+        raise FactoryError(
+            f"{hash}: {'more than one' if names else 'no'} frozen spec has this hash",
+            found=", ".join(sorted(names)) or "none",
+            expected=f"64 hex digits, or at least {SHORTEST} that only one has",
+            fix="name more digits" if names else "`aifactory plan` freezes a spec and prints its hash",
+            code="unknown_spec",
+        )
+    return max((_load(path) for path in found), key=_resolved_at)
+
+
+def _load(directory: Path) -> Frozen:
+    path = directory / "spec.json"
+    spec = RunSpec.load(path, hash=directory.name)
+    return Frozen(spec=spec, path=path, resolutions=tuple(Journal(directory / "resolutions").records()))
+
+
+def _resolved_at(frozen: Frozen) -> str:
+    return str(frozen.resolutions[-1].at) if frozen.resolutions else ""
+
+
+def _directories(ns: Namespace) -> Iterator[Path]:
+    public, private = ns.class_root("public"), ns.root / "private"
+    projects = [one for one in private.iterdir() if one.is_dir()] if private.is_dir() else []
+    for root in (public, *projects):
+        specs = root / "specs"
+        if specs.is_dir():
+            yield from (one for one in specs.iterdir() if (one / "spec.json").is_file())

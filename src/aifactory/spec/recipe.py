@@ -1,0 +1,182 @@
+"""Recipes: named functions that return a full config, and how a project's are found."""
+
+from __future__ import annotations
+
+import ast
+import difflib
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from aifactory.errors import FactoryError
+from aifactory.namespace import Key, check
+from aifactory.project import Project
+from aifactory.spec.folders import import_folder
+from aifactory.spec.mix import key_of
+from aifactory.spec.overrides import as_changes
+from aifactory.spec.train import Train
+
+
+@dataclass(frozen=True, eq=False)
+class Recipe:
+    """A recipe: calling it gives its config. `line` is the model key that its checkpoints belong to."""
+
+    function: Callable[[], Train]
+    line: str
+    scored_on: tuple[object, ...] = field(repr=False)
+    compared_with: object = field(repr=False, default=None)
+
+    @property
+    def name(self) -> str:
+        """The function's name: what `plan` and the job `train` call it by."""
+        return self.function.__name__
+
+    @property
+    def module(self) -> str:
+        """The module that defines it."""
+        return self.function.__module__
+
+    @property
+    def description(self) -> str:
+        """The function's docstring."""
+        return (self.function.__doc__ or "").strip()
+
+    @property
+    def suites(self) -> tuple[str, ...]:
+        """Keys of the suites that each checkpoint is scored on, sorted. Stages are asked for their key only now: a
+        stage gets its name after the module that defines it was imported."""
+        return tuple(sorted({key_of(suite, f"the suites of recipe {self.name}") for suite in self.scored_on}))
+
+    @property
+    def baseline(self) -> str | None:
+        """The name of the recipe that runs of this one are compared with."""
+        if self.compared_with is None or isinstance(self.compared_with, str):
+            return self.compared_with
+        if isinstance(self.compared_with, Recipe):
+            return self.compared_with.name
+        raise self._refuse("its baseline is no recipe", found=repr(self.compared_with), expected="a recipe, or its name")
+
+    def __call__(self) -> Train:
+        return self.build()
+
+    def build(self, overrides: Iterable[str] | Mapping[str, object] = ()) -> Train:
+        """The config with overrides applied. FactoryError with code "recipe" for anything that is no Train."""
+        config = self.function()
+        if not isinstance(config, Train):
+            raise self._refuse(
+                "it returned something else than a Train",
+                found=type(config).__name__,
+                expected="Train",
+                fix="return Train(...) or another recipe's config, evolved",
+            )
+        return config.evolve(as_changes(overrides))
+
+    def validate(self) -> None:
+        """Build the config and check line, suites and classes; FactoryError says what is wrong in which recipe."""
+        line = self._line()
+        try:
+            config = self.build()
+        except FactoryError:
+            raise
+        except Exception as error:
+            raise self._refuse("it raised an error", found=f"{type(error).__name__}: {error}", fix="mend it") from error
+        read = {key: Key.parse(key).access for key in (*self.suites, *config.mix.keys)}
+        try:
+            check(line.access, read)
+        except FactoryError as error:
+            raise FactoryError(
+                f"recipe {self.name} ({self.module}): the line {line} is of a lower class than what it reads\n  {error}",
+                found=f"line {line}; reads {', '.join(sorted(read))}",
+                expected="a line of the class of its suites and its mix",
+                fix="move the line to that class, or take the private keys out",
+                code="class",
+            ) from error
+
+    def _line(self) -> Key:
+        try:
+            line = Key.parse(self.line)
+        except FactoryError as error:
+            raise self._refuse("its line is no key", found=repr(self.line), expected=LINE, fix=error.what) from error
+        if not line.is_line:
+            raise self._refuse("its line is no model key", found=self.line, expected=LINE, fix="correct the line")
+        return line
+
+    def _refuse(self, what: str, *, found: object = None, expected: object = None, fix: str = "") -> FactoryError:
+        what = f"recipe {self.name} ({self.module}): {what}"
+        return FactoryError(what, found=found, expected=expected, fix=fix, code="recipe")
+
+
+LINE = "a key such as public/models/tiny"
+
+
+def recipe(
+    *, line: str, suites: Iterable[object] = (), baseline: object = None
+) -> Callable[[Callable[[], Train]], Recipe]:
+    """Declare a recipe: `@recipe(line="public/models/tiny", suites=[icd10cm.chapters])` over a function without
+    parameters that returns a Train. `baseline` is the recipe that its runs are compared with."""
+
+    def declare(function: Callable[[], Train]) -> Recipe:
+        return Recipe(function=function, line=line, scored_on=tuple(suites), compared_with=baseline)
+
+    return declare
+
+
+def find_recipes(project: Project) -> dict[str, Recipe]:
+    """Every recipe under `recipes/`, by name, each validated. The stages that recipes name must be bound by now.
+
+    Raises FactoryError with code "recipe" (two of one name, no Train, no line, a baseline that is none) or "class".
+    """
+    found: dict[str, Recipe] = {}
+    for module in import_folder(project, "recipes"):
+        path = Path(str(module.__file__))
+        defined = {one for one in vars(module).values() if isinstance(one, Recipe) and one.module == module.__name__}
+        _refuse_redefinition(path, {one.name for one in defined})
+        for one in sorted(defined, key=lambda one: one.name):
+            if one.name in found:
+                raise FactoryError(
+                    f"two recipes are called {one.name}",
+                    found=f"{found[one.name].module} and {one.module}",
+                    expected="one recipe of a name",
+                    fix="rename one of the functions",
+                    code="recipe",
+                )
+            found[one.name] = one
+    for one in found.values():
+        one.validate()
+        if one.baseline is not None:
+            _pick(found, one.baseline, f"recipe {one.name} ({one.module}): its baseline {one.baseline!r} is unknown")
+    return dict(sorted(found.items()))
+
+
+def get_recipe(name: str, project: Project | None = None) -> Recipe:
+    """The recipe of this name; FactoryError with code "unknown_recipe" lists close matches."""
+    return _pick(find_recipes(project or Project.current()), name, f"there is no recipe {name!r}")
+
+
+def _pick(recipes: Mapping[str, Recipe], name: str, problem: str) -> Recipe:
+    if name not in recipes:
+        close = difflib.get_close_matches(name, recipes, n=3)
+        raise FactoryError(
+            problem,
+            found=name,
+            expected=f"perhaps {', '.join(close)}" if close else f"one of {', '.join(sorted(recipes)) or 'none'}",
+            fix="correct the name, or add the recipe under recipes/",
+            code="unknown_recipe",
+        )
+    return recipes[name]
+
+
+def _refuse_redefinition(path: Path, names: set[str]) -> None:
+    """A second `def` of one name would silently replace the first."""
+    lines: dict[str, int] = {}
+    for node in ast.parse(path.read_bytes()).body:
+        if isinstance(node, ast.FunctionDef) and node.name in names:
+            if node.name in lines:
+                raise FactoryError(
+                    f"two recipes are called {node.name}",
+                    found=f"{path.name} lines {lines[node.name]} and {node.lineno}",
+                    expected="one recipe of a name",
+                    fix="rename one of the functions",
+                    code="recipe",
+                )
+            lines[node.name] = node.lineno
