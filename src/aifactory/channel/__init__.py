@@ -20,6 +20,7 @@ from aifactory.channel.payloads import (
     StageBuilt,
     Started,
 )
+from aifactory.channel.process import Process, boot_id, read_stat
 from aifactory.channel.reader import Reader
 from aifactory.channel.writer import Writer
 
@@ -39,6 +40,7 @@ __all__ = [
     "Message",
     "Note",
     "Payload",
+    "Process",
     "Progress",
     "PublishOutcome",
     "Reader",
@@ -46,5 +48,7 @@ __all__ = [
     "StageBuilt",
     "Started",
     "Writer",
+    "boot_id",
     "failure",
+    "read_stat",
 ]

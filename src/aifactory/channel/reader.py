@@ -25,7 +25,13 @@ class Reader:
         Raises FactoryError: code "gap" for a missing number, a wrong count or a message after the end; code "journal"
         for a record that is torn or altered.
         """
-        records = self._journal.records(after=self.seq)
+        try:
+            records = self._journal.records(after=self.seq)
+        except FactoryError as error:
+            missing = self._missing()
+            if error.code != "journal" or missing is None:
+                raise
+            raise self._gap(f"message {missing} is missing", found=str(error)) from error
         messages = []
         for record in records:
             message = Message.model_validate(record.body)
@@ -42,6 +48,12 @@ class Reader:
                     self.closed = payload
             messages.append(message)
         return messages
+
+    def _missing(self) -> int | None:
+        """The first number without a file below the last one that has a file, or that was read."""
+        numbers = {int(path.stem) for path in self.directory.glob("[0-9]*.json")}
+        last = max([self.seq, *numbers])
+        return next((n for n in range(1, last + 1) if n not in numbers), None)
 
     def _gap(self, what: str, *, found: object) -> FactoryError:
         return FactoryError(

@@ -102,7 +102,7 @@ class Writer:
         seq = self._count + 1
         now = datetime.now(UTC).isoformat(timespec="milliseconds")
         message = Message.of(payload, seq=seq, attempt=self.attempt, time=now)
-        self._journal.append(message.body(), writer=f"attempt-{self.attempt}", expect=seq)
+        self._journal.append(message.body(), writer=f"attempt-{self.attempt}", expect=seq - 1)
         self._count = seq
 
     def _resume(self) -> None:

@@ -1,0 +1,61 @@
+"""Clusters: where a run can be sent, one table each in `clusters.toml`."""
+
+from __future__ import annotations
+
+import difflib
+import tomllib
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from aifactory.errors import FactoryError
+from aifactory.project import Project
+
+FILE = "clusters.toml"
+
+
+class Cluster(BaseModel):
+    """One place. `queues` and `priorities` are the names that a run may ask for; `local` has none."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    name: str
+    backend: Literal["local"]
+    queues: tuple[str, ...] = ()
+    priorities: tuple[str, ...] = ()
+
+
+def load_clusters(project: Project) -> dict[str, Cluster]:
+    """Clusters by name. Raises FactoryError, code "clusters", naming the table and the field that is wrong."""
+    path = project.root / FILE
+    try:
+        tables = tomllib.loads(path.read_text())
+    except FileNotFoundError:
+        raise FactoryError(
+            f"{path} is missing", fix='make it, with at least:  [local]  backend = "local"', code="clusters"
+        ) from None
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise FactoryError(f"{path} is not TOML", found=error, fix="correct that line", code="clusters") from error
+    clusters = {}
+    for name, table in tables.items():
+        if not isinstance(table, dict):
+            raise FactoryError(
+                f"{path}: {name} is not a table", found=repr(table), expected=f"[{name}]", code="clusters"
+            )
+        try:
+            clusters[name] = Cluster(name=name, **table)
+        except (ValidationError, TypeError) as error:
+            raise FactoryError(f"{path}: cluster {name!r} is wrong", found=_first(error), code="clusters") from error
+    return clusters
+
+
+def close_matches(name: str, known: list[str]) -> str:
+    """Names like `name`, else all of them."""
+    return ", ".join(difflib.get_close_matches(name, known, n=3) or sorted(known)) or "none"
+
+
+def _first(error: ValidationError | TypeError) -> str:
+    if isinstance(error, TypeError):
+        return str(error)
+    problem = error.errors(include_url=False)[0]
+    return f"{'.'.join(map(str, problem['loc']))}: {problem['msg']} (found {problem['input']!r})"

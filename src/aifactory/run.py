@@ -1,0 +1,140 @@
+"""The one entrypoint of a run: `python -m aifactory.run --run DIR --attempt N`.
+
+Exit codes: 0 succeeded, 1 failed, 3 another process is this attempt, 143 cancelled.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import os
+import signal
+import sys
+import threading
+import traceback
+from collections.abc import Sequence
+from contextlib import suppress
+from pathlib import Path
+from types import FrameType
+
+from aifactory.channel import Cancelled, Commands, Job, Process, Started, Writer, failure
+from aifactory.errors import FactoryError
+from aifactory.namespace import Namespace
+from aifactory.spec import Context, RunSpec
+from aifactory.store import Journal
+
+KINDS = {"build": "aifactory.build", "train": "aifactory.train", "evaluate": "aifactory.evaluate"}
+POLL_SECONDS = 0.5
+SUCCEEDED, FAILED, TAKEN, CANCELLED = 0, 1, 3, 143
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Claim the attempt, verify its spec, run its kind, close the channel."""
+    parser = argparse.ArgumentParser(prog="python -m aifactory.run", description=__doc__)
+    parser.add_argument("--run", type=Path, required=True, help="the run's directory")
+    parser.add_argument("--attempt", type=int, required=True, help="number of the attempt, from 1")
+    options = parser.parse_args(arguments)
+    directory = options.run.resolve()
+    attempt_directory = directory / "attempts" / f"{options.attempt:08d}"
+    if not attempt_directory.is_dir():
+        parser.error(f"{attempt_directory} does not exist: runs are started by `aifactory launch`")
+    if not Process.current().claim(attempt_directory):
+        print(f"attempt {options.attempt} of {directory.name} belongs to another process", file=sys.stderr)
+        return TAKEN
+    return _run(directory, options.attempt, attempt_directory)
+
+
+def _run(directory: Path, attempt: int, attempt_directory: Path) -> int:
+    private = _private(directory)
+    stop = threading.Event()
+    ended = threading.Event()
+    writer = Writer(attempt_directory, attempt=attempt, private=private)
+    commands = Commands(attempt_directory)
+
+    def interrupt(number: int, frame: FrameType | None) -> None:
+        if not stop.is_set():
+            stop.set()
+            raise Cancelled(signal.Signals(number).name)
+
+    listener = threading.Thread(target=_listen, args=(commands, writer, ended), daemon=True, name="commands")
+    try:
+        for number in (signal.SIGTERM, signal.SIGINT):
+            signal.signal(number, interrupt)
+        listener.start()
+        spec = verified_spec(directory, attempt)
+        writer.send(Started(kind=spec.kind, spec=spec.hash, pid=os.getpid()))
+        job = Job(
+            spec=spec,
+            context=Context.model_validate_json((directory / "context.json").read_bytes()),
+            directory=directory,
+            attempt=attempt,
+            attempt_directory=attempt_directory,
+            namespace=Namespace.open(),
+            writer=writer,
+            commands=commands,
+            stop=stop,
+        )
+        _execute(job)
+        code = SUCCEEDED
+    except BaseException as error:
+        code = _failed(error, writer, stop, private=private)
+    else:
+        stop.set()  # from here on a signal changes nothing
+        writer.close("succeeded")
+    ended.set()
+    listener.join(timeout=2 * POLL_SECONDS)
+    return code
+
+
+def _failed(error: BaseException, writer: Writer, stop: threading.Event, *, private: bool) -> int:
+    # Whatever breaks while everything is being stopped (a worker that died first) is the stop's doing.
+    cancelled = stop.is_set() or isinstance(error, Cancelled)
+    stop.set()
+    traceback.print_exception(error)
+    sys.stderr.flush()
+    writer.close("cancelled" if cancelled else "failed_code", failure(error, private=private))
+    return CANCELLED if cancelled else FAILED
+
+
+def verified_spec(directory: Path, attempt: int) -> RunSpec:
+    """The run's spec, whose hash must be the one that the attempt was recorded with.
+
+    Raises FactoryError, code "edited" when spec.json was changed since, "attempt" when there is no such attempt.
+    """
+    for record in Journal(directory / "attempts" / "@journal").records():
+        if record.body.get("event") == "start" and record.body.get("attempt") == attempt:
+            return RunSpec.load(directory / "spec.json", record.body["spec"])
+    raise FactoryError(
+        f"attempt {attempt} of {directory.name} was never recorded",
+        fix="start runs by `aifactory launch`, which records each attempt before it starts",
+        code="attempt",
+    )
+
+
+def _execute(job: Job) -> None:
+    module = KINDS.get(job.spec.kind)
+    if module is None:
+        raise FactoryError(f"unknown kind of run {job.spec.kind!r}", expected=", ".join(KINDS), code="kind")
+    importlib.import_module(module).execute(job)
+
+
+def _listen(commands: Commands, writer: Writer, ended: threading.Event) -> None:
+    while not ended.wait(POLL_SECONDS):
+        try:
+            writer.flush()
+            for command in commands.pending():
+                commands.acknowledge(command.n, "taken" if command.name == "stop" else "unknown")
+                if command.name == "stop":
+                    os.kill(os.getpid(), signal.SIGTERM)
+        except (OSError, FactoryError) as error:
+            with suppress(OSError):
+                print(f"commands: {error}", file=sys.stderr, flush=True)
+
+
+def _private(directory: Path) -> bool:
+    """True unless the run stands under `public`: what cannot be placed says nothing."""
+    return directory.parents[1].name != "public"
+
+
+if __name__ == "__main__":
+    sys.exit(main())
