@@ -1,4 +1,4 @@
-"""Token files: Megatron's `.bin` (ids one after another) and `.idx` (lengths and offsets), to the byte, without torch."""
+"""Token files, without torch: Megatron's `.bin` (ids one after another) and `.idx` (lengths, offsets), to the byte."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ class IndexedWriter:
         return offset
 
     def finish(self) -> None:
-        """Write the index. Raises FactoryError (code "empty") when nothing was added: Megatron can't open such a file."""
+        """Write the index. Raises FactoryError (code "empty") when nothing was added, as Megatron can't open that."""
         if not self._lengths:
             self._bin.close()
             raise FactoryError(f"{self.prefix.name}: no documents were written", found=0, expected=">= 1", code="empty")
@@ -98,6 +98,10 @@ class IndexedWriter:
             idx.write(np.arange(len(lengths) + 1, dtype=np.int64).tobytes())
             _sync(idx)
 
+    def abandon(self) -> None:
+        """Stop without an index: what is there is no token file."""
+        self._bin.close()
+
     def __enter__(self) -> Self:
         return self
 
@@ -105,7 +109,7 @@ class IndexedWriter:
         if kind is None:
             self.finish()
         else:
-            self._bin.close()
+            self.abandon()
 
 
 class IndexedReader:
