@@ -40,7 +40,8 @@ def open_members(archive: Path, *, strip_top: bool = False) -> Iterator[Member]:
     if not archive.is_file():
         raise FactoryError(f"{archive}: no such archive", fix="provide the file", code="missing")
     seen: set[str] = set()
-    read = _zip_members if zipfile.is_zipfile(archive) else _tar_members
+    # By its first bytes: zipfile.is_zipfile also takes a tar whose last member is a zip.
+    read = _zip_members if _head(archive).startswith(b"PK") else _tar_members
     with _readable(archive):
         for member in read(archive):
             path = _checked(archive, member.path)
@@ -69,8 +70,10 @@ def members(archive: Path, *, suffix: str = "", strip_top: bool = False) -> Iter
 
 
 def tree_digest(files: Iterable[tuple[str, str]]) -> str:
-    """sha256 over the sorted lines `<sha256>  <path>` of (path, sha256) pairs: what `find * -type f -exec sha256sum {} +
-    | LC_ALL=C sort | sha256sum` prints in the extracted folder."""
+    """sha256 over the sorted lines `<sha256>  <path>` of (path, sha256) pairs.
+
+    The same as `find * -type f -exec sha256sum {} + | LC_ALL=C sort | sha256sum` in the extracted folder.
+    """
     lines = sorted(f"{digest}  {path}\n".encode("utf-8", "surrogateescape") for path, digest in files)
     return hashlib.sha256(b"".join(lines)).hexdigest()
 
@@ -133,7 +136,6 @@ def _tar_members(archive: Path) -> Iterator[Member]:
                         yield Member(info.name, info.size, file)
                 elif not info.isdir():
                     raise _unsafe(archive, info.name, _KINDS.get(info.type, "a special file"), "files and folders")
-                tar.members = []  # tarfile keeps every header otherwise
             # Python's reader takes a missing or broken header for the end.
             if forward.last != bytes(tarfile.BLOCKSIZE):
                 raise EOFError("no end-of-archive mark")
@@ -165,10 +167,14 @@ _KINDS = {
 _OPENERS = {b"\x1f\x8b": gzip.open, b"BZh": bz2.open, b"\xfd7zXZ": lzma.open}
 
 
+def _head(archive: Path) -> bytes:
+    with archive.open("rb") as file:
+        return file.read(6)
+
+
 @contextmanager
 def _decompressed(archive: Path) -> Iterator[IO[bytes]]:
-    with archive.open("rb") as file:
-        head = file.read(6)
+    head = _head(archive)
     opener: Any = next((o for magic, o in _OPENERS.items() if head.startswith(magic)), open)
     with opener(archive, "rb") as stream:
         yield stream
