@@ -41,7 +41,7 @@ def open_members(archive: Path, *, strip_top: bool = False) -> Iterator[Member]:
         raise FactoryError(f"{archive}: no such archive", fix="provide the file", code="missing")
     seen: set[str] = set()
     # By its first bytes: zipfile.is_zipfile also takes a tar whose last member is a zip.
-    read = _zip_members if _head(archive).startswith(b"PK") else _tar_members
+    read = _zip_members if _head(archive).startswith((b"PK\x03\x04", b"PK\x05\x06")) else _tar_members
     with _readable(archive):
         for member in read(archive):
             path = _checked(archive, member.path)
