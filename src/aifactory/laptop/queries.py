@@ -63,7 +63,8 @@ query Events($id: ID!, $cursor: String) { logsForRun(runId: $id, afterCursor: $c
 
 TERMINATE = """
 mutation Terminate($ids: [String!]!, $policy: TerminateRunPolicy) {
-  terminateRuns(runIds: $ids, terminatePolicy: $policy) { __typename ... on PythonError { message } ... on TerminateRunsResult { terminateRunResults { __typename
+  terminateRuns(runIds: $ids, terminatePolicy: $policy) { __typename ... on PythonError { message }
+    ... on TerminateRunsResult { terminateRunResults { __typename
     ... on TerminateRunFailure { message } } } } }
 """
 
@@ -71,7 +72,8 @@ MATERIALIZATIONS = """
 query Materializations($key: AssetKeyInput!, $limit: Int) { assetOrError(assetKey: $key) { __typename
   ... on AssetNotFoundError { message }
   ... on Asset { assetMaterializations(limit: $limit) { runId timestamp partition tags { key value }
-    metadataEntries { label ... on IntMetadataEntry { intValue } ... on FloatMetadataEntry { floatValue } ... on TextMetadataEntry { text }
+    metadataEntries { label
+      ... on IntMetadataEntry { intValue } ... on FloatMetadataEntry { floatValue } ... on TextMetadataEntry { text }
     ... on PathMetadataEntry { path } } } } } }
 """
 
