@@ -1,0 +1,1 @@
+"""Everything of the machinery that knows Dagster."""
