@@ -1,0 +1,66 @@
+"""Audits: the recorded results of checks on one version, published or not."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from aifactory.namespace.keys import Key
+from aifactory.namespace.snapshot import folder
+from aifactory.store import Journal
+
+if TYPE_CHECKING:
+    from aifactory.namespace.namespace import Namespace
+
+
+class Audit(BaseModel):
+    """The result of one check: `counts` are numbers by name, `reason` says why it is red (no values of private data),
+    `parameters` are the check's own, `run` is the run that asked."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    check: str = Field(min_length=1)
+    passed: bool
+    blocking: bool = True
+    counts: dict[str, Any] = Field(default_factory=dict)
+    reason: str = ""
+    parameters: dict[str, Any] = Field(default_factory=dict)
+    run: str = ""
+
+
+@dataclass(frozen=True)
+class Audited:
+    """An audit with its place in the journal: record `n`, time `at` (UTC, ISO 8601)."""
+
+    n: int
+    at: str
+    audit: Audit
+
+
+class Audits:
+    """The audits of `key@version`; `version` needs its first 16 digits."""
+
+    def __init__(self, ns: Namespace, key: str, version: str):
+        self.key = Key(key)
+        self.version = version
+        self._journal = Journal(ns.directory(self.key) / "@audits" / folder(version).removeprefix("@"))
+
+    def add(self, *audits: Audit) -> None:
+        """Records results, all of them in one record."""
+        if audits:
+            body = {"audits": [audit.model_dump(mode="json") for audit in audits]}
+            self._journal.append(body, writer=audits[0].run or "unknown")
+
+    def all(self) -> list[Audited]:
+        """Every result, oldest first."""
+        return [
+            Audited(record.n, record.at, Audit.model_validate(audit))
+            for record in self._journal.records()
+            for audit in record.body["audits"]
+        ]
+
+    def latest(self) -> dict[str, Audit]:
+        """The newest result of each check."""
+        return {entry.audit.check: entry.audit for entry in self.all()}

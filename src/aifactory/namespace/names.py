@@ -1,0 +1,67 @@
+"""Canonical names and local paths, and the walls of the tree."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from aifactory.errors import FactoryError
+from aifactory.namespace.keys import RESERVED
+
+PREFIX = "/factory"
+
+
+def inside(root: Path, path: Path, wall: Path) -> Path:
+    """`path` with `..` refused, if it lies in `root` and no symlink leads out of its key (or of a control directory).
+
+    Segments that name keys must be real directories; behind the first `@` a symlink must stay in that key.
+    """
+    home, real = Path(os.path.abspath(root)), root.resolve()  # noqa: PTH100
+    for base in (home, real):
+        if path.is_relative_to(base):
+            relative = path.relative_to(base)
+            break
+    else:
+        raise _escape(path, f"outside of {root}", f"a path in {root}", f"name something in the tree ({PREFIX}/...)")
+    if ".." in relative.parts or "\0" in str(relative):
+        raise _escape(path, "`..` or a NUL", "a plain path", "write the path out")
+    segments = list(relative.parts)
+    own = next((i for i, name in enumerate(segments) if name.startswith("@")), len(segments))
+    control = 3 if segments[:1] == ["private"] else 2
+    if is_control("/".join(segments)):
+        own = min(own, control)
+    fixed = real.joinpath(*segments[:own])
+    try:
+        target = (real / relative).resolve()
+    except (OSError, RuntimeError) as error:
+        raise _escape(path, f"{error}", "a path that ends somewhere", "remove the loop of symlinks") from error
+    if not target.is_relative_to(fixed) or fixed.resolve() != fixed:
+        raise _escape(path, f"a symlink to {target}", f"something in {fixed}", "replace the symlink by what it names")
+    return root / relative
+
+
+def is_control(text: str) -> bool:
+    """Whether `public/runs/...` or the like: records of a class, not a key."""
+    segments = text.split("/")
+    place = 1 if segments[0] == "public" else 2
+    return segments[0] in ("public", "private") and len(segments) > place and segments[place] in RESERVED
+
+
+def from_canonical(root: Path, name: str) -> Path:
+    """The path in `root` of `/factory/...`."""
+    relative = name.removeprefix(PREFIX).lstrip("/")
+    if ".." in relative.split("/"):
+        raise _escape(name, "`..`", "a plain name", "write the name out")
+    return inside(root, Path(os.path.abspath(root)) / relative, root)  # noqa: PTH100
+
+
+def to_canonical(root: Path, path: Path) -> str:
+    """`/factory/...` of a path in `root`."""
+    absolute = path.absolute()
+    inside(root, absolute, root)
+    relative = absolute.resolve().relative_to(root.resolve()).as_posix()
+    return PREFIX if relative == "." else f"{PREFIX}/{relative}"
+
+
+def _escape(name: object, found: str, expected: str, fix: str) -> FactoryError:
+    return FactoryError(f"{name} leaves its place", found=found, expected=expected, fix=fix, code="escape")

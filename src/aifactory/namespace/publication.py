@@ -1,0 +1,79 @@
+"""One publication: a journal record that makes a version current."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Literal, Self
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from aifactory.errors import FactoryError
+from aifactory.store import Record
+
+
+class Draft(BaseModel):
+    """What a publisher writes. `frozen` is the journal's number when its build started; `why` a reason for people."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    action: Literal["publish", "rollback"] = "publish"
+    version: str = Field(pattern=r"^[0-9a-f]{64}$")
+    frozen: int = Field(ge=0)
+    inputs: dict[str, str]
+    code_version: str
+    build_key: str
+    commit: str
+    image: str
+    run: str
+    why: str
+    checks: tuple[str, ...]
+    rows: int | None
+    bytes: int
+
+    def body(self, previous: str | None) -> dict[str, Any]:
+        """The journal record's body; `previous` is the version that was current."""
+        return self.model_dump(mode="json", include=set(Draft.model_fields)) | {"previous": previous}
+
+    @classmethod
+    def again(cls, earlier: Publication, why: str, frozen: int | None = None) -> Draft:
+        """A rollback to what `earlier` published: same version, same provenance, another reason."""
+        fields = earlier.model_dump(include=set(Draft.model_fields))
+        return Draft(**fields | {"action": "rollback", "why": why, "frozen": frozen or earlier.n})
+
+
+class Publication(Draft):
+    """A draft that is in the journal: record `n`, time `at` (UTC, ISO 8601), `writer`, and the version before it."""
+
+    n: int
+    at: str
+    writer: str
+    previous: str | None
+
+    @classmethod
+    def of(cls, record: Record) -> Self:
+        """The publication that a journal record holds."""
+        try:
+            return cls(n=record.n, at=record.at, writer=record.writer, **record.body)
+        except (ValidationError, TypeError) as error:
+            raise FactoryError(
+                f"journal record {record.n}, written by {record.writer} at {record.at}, is no publication",
+                found=error.errors()[0] if isinstance(error, ValidationError) else error,
+                expected="the fields of a publication",
+                fix="update this checkout if a newer one wrote it; else restore the record from a backup",
+                code="journal",
+            ) from error
+
+
+@dataclass(frozen=True)
+class Published:
+    """What became of a publish. `publication` is the record that stands for the key now:
+
+    - "published": the own one, with another version than before;
+    - "unchanged": the version was current already: the own record when the build key or the checks are new, else the
+      one that was there;
+    - "superseded": the one of the build that won, which is `other` too.
+    """
+
+    outcome: Literal["published", "unchanged", "superseded"]
+    publication: Publication
+    other: Publication | None = None

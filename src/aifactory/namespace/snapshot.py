@@ -1,0 +1,166 @@
+"""Snapshot: one immutable version of a key, read only after it was verified."""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Self
+
+from aifactory.errors import FactoryError
+from aifactory.namespace.keys import Key
+from aifactory.namespace.manifest import MANIFEST, RESTORE, FileEntry, Manifest, decode
+from aifactory.store import hash_file, writing
+
+SHORT = 16
+
+
+def folder(version: str) -> str:
+    """The directory of a version inside its key's directory: `@` and 16 of its 64 digits."""
+    return f"@{version[:SHORT]}"
+
+
+@dataclass(frozen=True)
+class Snapshot:
+    """`key@version`: `version` has 64 digits, `path` is its directory at this site."""
+
+    key: Key
+    version: str
+    path: Path
+    manifest: Manifest
+
+    @classmethod
+    def load(cls, key: Key, path: Path, version: str | None = None, *, named: str | None = None) -> Self:
+        """The snapshot in `path`, published or not; with `version` (64 digits) it must be that one.
+
+        Reads only the manifest, and compares it with the directory's name (`named`, where it was renamed); `verify`
+        reads the files. Raises FactoryError "missing" or "integrity".
+        """
+        file, named = path / MANIFEST, named or path.name
+        if path.is_symlink() or file.is_symlink():
+            raise _link(path if path.is_symlink() else file)
+        try:
+            data = file.read_bytes()
+        except (FileNotFoundError, NotADirectoryError) as error:
+            raise FactoryError(
+                f"{key}{named} has no {file}",
+                found="no manifest",
+                expected="a whole snapshot",
+                fix=RESTORE.format(path=path),
+                code="missing",
+            ) from error
+        manifest = decode(data, file)
+        expected = version or named.removeprefix("@")
+        if not manifest.version.startswith(expected) or folder(manifest.version) != named:
+            raise FactoryError(
+                f"{file} was altered: it doesn't have the version that names it",
+                found=manifest.version,
+                expected=expected,
+                fix=RESTORE.format(path=path),
+                code="integrity",
+            )
+        return cls(key, manifest.version, path, manifest)
+
+    @property
+    def name(self) -> str:
+        """`key@<16 digits>`."""
+        return f"{self.key}{folder(self.version)}"
+
+    @property
+    def canonical(self) -> str:
+        """`/factory/<key>/@<16 digits>`: the name of the same bytes at every site."""
+        return f"/factory/{self.key}/{folder(self.version)}"
+
+    def files(self, part: str | None = None) -> list[FileEntry]:
+        """The files of a part, all files without one; FactoryError "part" when it has none of that part."""
+        found = [file for file in self.manifest.files if part is None or file.part == part]
+        if not found:
+            raise FactoryError(
+                f"{self.name} has no part {part!r}",
+                found=", ".join(self.manifest.parts) or "no parts",
+                expected=part,
+                fix="name a part that it has, or split the dataset",
+                code="part",
+            )
+        return found
+
+    def paths(self, part: str | None = None) -> list[Path]:
+        """Absolute paths of `files(part)`, in the manifest's order."""
+        return [self.path / file.path for file in self.files(part)]
+
+    def verify(self, files: Iterable[str | FileEntry] | None = None) -> None:
+        """Reads `files` (paths in the snapshot, or entries; all when None) and compares size and sha256.
+
+        Raises FactoryError "integrity" naming the file and both values; "missing" when it isn't there.
+        """
+        for entry in self._entries(files):
+            self._look(entry)
+            _, sha256 = hash_file(self.path / entry.path)
+            if sha256 != entry.sha256:
+                raise self._differs(entry, f"sha256 {sha256}", f"sha256 {entry.sha256}")
+
+    def look(self) -> None:
+        """Like `verify`, by sizes alone: cheap, for what only has to know that the files are there."""
+        for entry in self.manifest.files:
+            self._look(entry)
+
+    def touch(self) -> None:
+        """Makes it young again for the sweeper: somebody is about to publish it."""
+        with writing(self.path):
+            os.utime(self.path)
+
+    def _entries(self, files: Iterable[str | FileEntry] | None) -> list[FileEntry]:
+        if files is None:
+            return list(self.manifest.files)
+        known = {file.path: file for file in self.manifest.files}
+        wanted = [file if isinstance(file, str) else file.path for file in files]
+        for path in wanted:
+            if path not in known:
+                raise FactoryError(
+                    f"{self.name} lists no file {path!r}",
+                    found=path,
+                    expected=f"one of its {len(known)} files",
+                    fix=f"read the list in {self.path / MANIFEST}",
+                    code="missing",
+                )
+        return [known[path] for path in wanted]
+
+    def _look(self, entry: FileEntry) -> None:
+        place = self.path
+        for segment in entry.path.split("/"):
+            place = place / segment
+            if place.is_symlink():
+                raise _link(place)
+        try:
+            status = place.stat()
+        except (FileNotFoundError, NotADirectoryError) as error:
+            raise FactoryError(
+                f"{place} is missing from {self.name}",
+                found="no file",
+                expected=f"{entry.bytes} bytes",
+                fix=RESTORE.format(path=self.path),
+                code="missing",
+            ) from error
+        if not stat.S_ISREG(status.st_mode) or status.st_size != entry.bytes:
+            raise self._differs(entry, f"{status.st_size} bytes", f"{entry.bytes} bytes")
+
+    def _differs(self, entry: FileEntry, found: str, expected: str) -> FactoryError:
+        return FactoryError(
+            f"{self.path / entry.path} is not what {self.name} lists",
+            found=found,
+            expected=expected,
+            fix=RESTORE.format(path=self.path),
+            code="integrity",
+        )
+
+
+def _link(path: Path) -> FactoryError:
+    return FactoryError(
+        f"{path} is a symlink",
+        found=f"-> {path.readlink()}",
+        expected="a plain file or directory: a snapshot holds its own bytes",
+        fix="replace it by a copy of what it points to",
+        code="escape",
+    )
