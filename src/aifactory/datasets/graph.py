@@ -1,0 +1,143 @@
+"""All stages of a project, linked: names bound, inputs found, classes compared, circles refused."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Iterable
+from difflib import get_close_matches
+from pathlib import Path
+from types import ModuleType
+
+from aifactory.datasets import binding
+from aifactory.datasets.stage import Stage
+from aifactory.errors import FactoryError
+from aifactory.namespace import Key
+from aifactory.namespace.access import check as check_access
+from aifactory.project import Project
+from aifactory.spec.folders import import_folder
+
+
+def find_stages(project: Project | None = None) -> dict[str, Stage]:
+    """Every stage under `assets/` by its key, sorted; the files are imported.
+
+    Raises FactoryError: code "import" (naming the file), "key" (a file or variable that can't be part of a key),
+    "two_names", "unnamed", "two_keys", "unknown_input", "cycle", "class", "unknown_column", "two_checks".
+    """
+    project = project or Project.current()
+    folder = project.root / "assets"
+    _no_double(folder)
+    modules = import_folder(project, "assets")
+    modules += [importlib.import_module(name) for name in _packages(project.root, folder)]
+    stages = link(modules)
+    return stages
+
+
+def link(modules: Iterable[ModuleType]) -> dict[str, Stage]:
+    """Bind the stages of these modules to their keys and check them together."""
+    found: dict[str, Stage] = {}
+    for module in modules:
+        for name, stage in binding.bind_scope(vars(module)).items():
+            key = _key(stage, name)
+            if key in found and found[key] is not stage:
+                raise FactoryError(
+                    f"two datasets have the key {key}",
+                    found=f"{found[key].file} and {stage.file}",
+                    expected="one file and one variable per key",
+                    fix="rename one of them",
+                    code="two_keys",
+                )
+            found[key] = stage
+        _all_named(module)
+    for stage in found.values():
+        _name_inputs(stage, found)
+    _no_circle(found)
+    for key, stage in found.items():
+        check_access(Key(key).access, {edge.key: Key(edge.key).access for edge in stage.edges}, output=key)
+        _ = stage.checks
+    return dict(sorted(found.items()))
+
+
+def _key(stage: Stage, name: str) -> str:
+    try:
+        key = binding.key(stage.module, name)
+    except FactoryError as error:
+        raise FactoryError(
+            f"{stage.file}:{stage.line}: {error.what}",
+            found=error.found,
+            expected=error.expected,
+            fix=error.fix,
+            code="key",
+        ) from None
+    return str(key)
+
+
+def _all_named(module: ModuleType) -> None:
+    for stage in Stage.made_in(module):
+        if stage.bound_name is None:
+            name = getattr(stage.function, "__name__", None)
+            raise FactoryError(
+                f"{stage.file}:{stage.line}: this stage has no name",
+                found=f"{name}, whose name stands for something else by the end of the file" if name else "no variable",
+                expected="one variable of the module per stage",
+                fix="give every stage a variable of its own, and no two the same",
+                code="unnamed",
+            )
+
+
+def _name_inputs(stage: Stage, found: dict[str, Stage]) -> None:
+    for role, given in stage.given_inputs.items():
+        if isinstance(given, str):
+            key = str(Key.parse(given))
+            if key not in found:
+                close = get_close_matches(key, found, n=3, cutoff=0.5)
+                raise FactoryError(
+                    f"{stage.label}: its input {role!r} is no stage of assets/",
+                    found=key,
+                    expected=f"one of {close}" if close else "the key of a stage",
+                    fix="name a stage that exists, or add it",
+                    code="unknown_input",
+                )
+            stage.given_inputs[role] = found[key]
+    stage.relink()
+
+
+def _no_circle(found: dict[str, Stage]) -> None:
+    done: set[str] = set()
+    for start in found:
+        path: list[str] = []
+        stack: list[tuple[str, int]] = [(start, 0)]
+        while stack:
+            key, position = stack.pop()
+            if position == 0:
+                if key in done:
+                    continue
+                path.append(key)
+            edges = found[key].edges if key in found else ()
+            if position < len(edges):
+                stack.append((key, position + 1))
+                after = edges[position].key
+                if after in path:
+                    raise binding.cycle([*path[path.index(after) :], after])
+                if after not in done:
+                    stack.append((after, 0))
+            else:
+                done.add(key)
+                path.pop()
+
+
+def _no_double(folder: Path) -> None:
+    for path in sorted(folder.rglob("*.py")):
+        beside = path.with_suffix("")
+        if path.name != "__init__.py" and beside.is_dir() and any(beside.rglob("*.py")):
+            raise FactoryError(
+                f"{path} and {beside} stand for the same keys",
+                found="a file and a folder of one name",
+                expected="one of them",
+                fix="move the file's stages into the folder, or rename one",
+                code="two_keys",
+            )
+
+
+def _packages(root: Path, folder: Path) -> list[str]:
+    found = (path.parent.relative_to(root) for path in sorted(folder.rglob("__init__.py")))
+    return [".".join(path.parts) for path in found]
