@@ -63,7 +63,7 @@ class Corpus:
     def tokens(self, document: int, start: int = 0, stop: int | None = None) -> npt.NDArray[Any]:
         """Tokens [start, stop) of one document, read-only, in the stored type."""
         stop = int(self.lengths[document]) if stop is None else stop
-        return self._readers[self._shard[document]].read(int(self._offset[document]) + start, stop - start)
+        return self._readers[int(self._shard[document])].read(int(self._offset[document]) + start, stop - start)
 
     def spans(self, document: int) -> list[tuple[int, int]]:
         """The tokens [start, end) of one document that are learned, in order."""

@@ -101,9 +101,9 @@ class Stream:
         self._identity: State = {"format": 1, "corpus": self.corpus.digest, "seed": seed, "name": name}
         self._epoch = self._cursor = self._offset = 0
         self.seen = Counts()
+        self._order = self._ordered(0)
         if state is not None:
             self._restore(state)
-        self._order = self._ordered(self._epoch)
 
     @property
     def state(self) -> State:
@@ -214,12 +214,19 @@ class Stream:
                 code="state",
             )
         epoch, cursor, offset = (int(state[k]) for k in ("epoch", "cursor", "offset"))
-        if epoch < 0 or not 0 <= cursor <= len(self.corpus) or offset < 0:
+        size = len(self.corpus)
+        if epoch >= 0:
+            self._order = self._ordered(epoch)
+        if epoch < 0 or not 0 <= cursor <= size or not 0 <= offset < max(1, self._length_at(cursor)):
             raise FactoryError(
                 "the saved position is out of range",
                 found={"epoch": epoch, "cursor": cursor, "offset": offset},
-                expected=f"epoch >= 0, cursor 0 to {len(self.corpus)}, offset >= 0",
+                expected=f"epoch >= 0, cursor 0 to {size}, an offset within its document",
+                fix="resume from another checkpoint; this one is damaged",
                 code="state",
             )
         self._epoch, self._cursor, self._offset = epoch, cursor, offset
         self.seen = Counts(**state["seen"])
+
+    def _length_at(self, cursor: int) -> int:
+        return int(self.corpus.lengths[self._order[cursor]]) if cursor < len(self.corpus) else 0
