@@ -18,22 +18,24 @@ class CheckSpec(Config):
 
     name: Annotated[str, Field(min_length=1)]
     kind: Annotated[str, Field(min_length=1)]
-    parameters: Json = {}
+    parameters: Json = Field(default_factory=dict)
     blocking: Flag = True
 
 
 class Build(Config):
     """What makes the next version of `key`: the function (`module:name`), the version of its code, its parameters,
-    the checks that gate publishing. The inputs, named by parameter, are the run spec's."""
+    the checks that gate publishing. The inputs, named by parameter, are the run spec's. With `only_checks` nothing is
+    made: the checks run on the one input, a snapshot of `key` with the role `snapshot`."""
 
     key: KeyText
     kind: StageKind
     function: Annotated[str, Field(pattern=r"^[A-Za-z_][\w.]*:[A-Za-z_][\w.]*$")]
     code_version: Annotated[str, Field(min_length=1)]
-    parameters: Json = {}
+    parameters: Json = Field(default_factory=dict)
     access: Access
     benchmark: Flag = False
     checks: tuple[CheckSpec, ...] = ()
+    only_checks: Flag = False
 
     @field_validator("checks", mode="after")
     @classmethod
