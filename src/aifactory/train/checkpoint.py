@@ -1,4 +1,4 @@
-"""`checkpoints/step-<8 digits>/` of a run: how one lands whole or not at all, and how it is found and verified. No torch.
+"""`checkpoints/step-<8 digits>/` of a run: how one lands whole or not at all, and is found. No torch.
 
 checkpoint.json = {content: {format, spec, step, files: [{path, bytes, sha256}], ...}, attempt, digest}; the digest is
 that of the content, so an attempt that repeats a step repeats its digest.

@@ -80,6 +80,10 @@ def _patch() -> None:
     cuda.current_stream = lambda *a, **k: _Stream()
     cuda.stream = lambda stream: contextlib.nullcontext()
 
+    # Megatron decorates its fusions, all of which are off here; the compiler's import alone takes longer than theirs.
+    library: Any = torch
+    library.compile = lambda model=None, **options: model if model is not None else (lambda function: function)
+
     tensor: Any = torch.Tensor
     tensor.cuda = lambda self, *a, **k: self
     plain_type = tensor.type

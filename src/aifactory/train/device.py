@@ -30,7 +30,10 @@ def prepare(threads: int, *, local_rank: int = 0) -> Device:
     torch.set_num_threads(threads)
     # cuBLAS is deterministic only with a fixed workspace, which it reads at its first call.
     os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")
-    torch.use_deterministic_algorithms(True)
+    # The same as use_deterministic_algorithms(True), which imports torch's compiler for its sake: 12 s.
+    torch.set_deterministic_debug_mode("error")
+    # Filling fresh memory is a debugging aid of that mode, and a third of a small model's step.
+    torch.utils.deterministic.fill_uninitialized_memory = False
     if torch.cuda.is_available() and torch.distributed.is_nccl_available():
         torch.cuda.set_device(local_rank)
         return Device(f"cuda:{local_rank}", "nccl")
@@ -52,10 +55,8 @@ def join_group(device: Device) -> None:
         )
 
 
-def leave_group() -> None:
-    """Forget megatron's groups and this process's own, so that another model can be made in it."""
+def leave_megatron() -> None:
+    """Forget megatron's groups, so that another model can be made in this process."""
     from megatron.core import parallel_state
 
     parallel_state.destroy_model_parallel()
-    if torch.distributed.is_initialized():
-        torch.distributed.destroy_process_group()

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any, Protocol
 
-import torch
 from megatron.core.distributed import DistributedDataParallel, DistributedDataParallelConfig
 from megatron.core.optimizer import OptimizerConfig, get_megatron_optimizer
 
@@ -63,8 +62,3 @@ def step(optimizer: Any, learning_rate: float) -> float:
         group["lr"] = learning_rate
     _, norm, _ = optimizer.step()
     return float("nan") if norm is None else float(norm)
-
-
-def all_finite(value: float) -> bool:
-    """False for NaN and infinities, on every rank alike when `value` was reduced."""
-    return bool(torch.isfinite(torch.tensor(value)))

@@ -1,4 +1,4 @@
-"""What a checkpoint holds of a training, as files and back: weights, optimizer, random generators, position in the data.
+"""What a checkpoint holds of a training, as files and back: weights, optimizer, generators, position in the data.
 
 One file per model-parallel rank (there is one here). Data-parallel workers hold equal copies, so worker 0 writes them,
 and any number of workers can read them.

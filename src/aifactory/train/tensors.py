@@ -1,7 +1,8 @@
 """Named tensors in one file, in the safetensors layout, and nested state as JSON plus such tensors.
 
-The layout is 8 bytes (little-endian length of the header), a JSON header, and raw bytes: equal tensors give equal bytes
-(a pickle's bytes depend on which objects are shared), nothing in it can run code, and the `safetensors` package reads it.
+The layout is 8 bytes (little-endian length of the header), a JSON header, and raw bytes. Equal tensors give equal
+bytes (a pickle's bytes depend on which objects are shared), nothing in it can run code, and the `safetensors` package
+reads it.
 """
 
 from __future__ import annotations

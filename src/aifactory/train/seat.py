@@ -1,0 +1,52 @@
+"""A worker's place in a training: which attempt of which run, and which of how many it is. No torch."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from aifactory.errors import FactoryError
+from aifactory.spec import InputRef, RunSpec, Train
+
+if TYPE_CHECKING:
+    from aifactory.channel.job import Job
+
+
+@dataclass(frozen=True)
+class Seat:
+    """Picklable. `directory` is the run's, `root` the namespace's; `rank` of `world` workers, `local_rank` on this
+    machine."""
+
+    spec: RunSpec
+    directory: Path
+    attempt: int
+    attempt_directory: Path
+    root: Path
+    rank: int = 0
+    world: int = 1
+    local_rank: int = 0
+
+    @classmethod
+    def of(cls, job: Job) -> Seat:
+        return cls(job.spec, job.directory, job.attempt, job.attempt_directory, job.namespace.root)
+
+    @property
+    def config(self) -> Train:
+        config = self.spec.config
+        if not isinstance(config, Train):
+            raise FactoryError("this spec trains nothing", found=self.spec.kind, expected="train", code="kind")
+        return config
+
+    def input(self, kind: str) -> InputRef:
+        """The spec's one input of this kind. Raises FactoryError (code "inputs") for none or several."""
+        found = [ref for ref in self.spec.inputs if ref.kind == kind]
+        if len(found) != 1:
+            raise FactoryError(
+                f"a training reads one {kind}",
+                found=", ".join(ref.key for ref in found) or "none",
+                expected=f"one input of kind {kind}",
+                fix="name one source in the mix",
+                code="inputs",
+            )
+        return found[0]

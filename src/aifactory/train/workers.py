@@ -1,0 +1,186 @@
+"""Several workers: Ray Train on a Ray of this attempt's own, which ends with it.
+
+The driver says nothing while workers train: worker 0 writes the attempt's messages, and the driver's writer, which
+reads its place anew when it closes, goes on after them.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import tempfile
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import psutil
+
+from aifactory.channel import Note, Writer
+from aifactory.channel.job import Job
+from aifactory.errors import FactoryError
+from aifactory.spec import access_of
+from aifactory.train.seat import Seat
+
+SOCKET_SUFFIX = 70
+"""Ray's own part of its sockets' paths, of which the system allows 107 bytes."""
+SWITCHES = {
+    "RAY_TRAIN_V2_ENABLED": "1",
+    "RAY_TRAIN_METRICS_ENABLED": "0",
+    "RAY_CHDIR_TO_TRIAL_DIR": "0",
+    "RAY_USAGE_STATS_ENABLED": "0",
+    "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0",
+}
+OBJECT_STORE_BYTES = 128 * 2**20
+KILL_SECONDS = 3.0
+
+
+def train_with_ray(job: Job, seat: Seat) -> None:
+    """Train on `seat.config.parallelism.workers` workers. Raises what worker 0 raised, else what any raised.
+
+    On a cluster other than `local` it joins the Ray that is there. The main thread only waits: Ray swallows exceptions
+    of signal handlers while it waits itself, and a stop must get through.
+    """
+    job.writer.send(Note(text=f"starts Ray with {seat.config.parallelism.workers} workers"))
+    failed: list[BaseException] = []
+
+    def fit(temporary: Path) -> None:
+        try:
+            _fit(seat, temporary)
+        except BaseException as error:
+            failed.append(error)
+
+    with _ray(seat, local=job.context.cluster == "local") as temporary:
+        thread = threading.Thread(target=fit, args=(temporary,), daemon=True, name="ray-train")
+        thread.start()
+        while thread.is_alive():
+            job.check_stop()
+            thread.join(timeout=0.2)
+    if failed:
+        raise _cause(failed[0])
+
+
+def _fit(seat: Seat, temporary: Path) -> None:
+    from ray.train import FailureConfig, RunConfig, ScalingConfig
+    from ray.train.torch import TorchConfig, TorchTrainer
+
+    gpu = _has_gpu()
+    TorchTrainer(
+        _work,
+        train_loop_config={"seat": seat},
+        torch_config=TorchConfig(backend="nccl" if gpu else "gloo"),
+        scaling_config=ScalingConfig(
+            num_workers=seat.config.parallelism.workers,
+            use_gpu=gpu,
+            resources_per_worker={"CPU": 1, "GPU": 1} if gpu else {"CPU": 1},
+        ),
+        # What is kept goes to the run's directory; Ray Train's own storage is never read.
+        run_config=RunConfig(
+            name="train", storage_path=str(temporary / "storage"), failure_config=FailureConfig(max_failures=0)
+        ),
+    ).fit()
+
+
+def _work(config: dict[str, Any]) -> None:
+    import ray.train
+
+    from aifactory.train.loop import run
+
+    context = ray.train.get_context()
+    seat: Seat = replace(
+        config["seat"],
+        rank=context.get_world_rank(),
+        world=context.get_world_size(),
+        local_rank=context.get_local_rank(),
+    )
+    writer = None
+    if seat.rank == 0:
+        private = access_of(seat.spec) != "public"
+        writer = Writer(seat.attempt_directory, attempt=seat.attempt, private=private)
+    run(seat, writer, lambda: None)
+
+
+@contextmanager
+def _ray(seat: Seat, *, local: bool) -> Iterator[Path]:
+    for name, value in SWITCHES.items():
+        os.environ.setdefault(name, value)
+    handlers = {number: signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGINT)}
+    import ray
+
+    temporary = _temporary_directory()
+    try:
+        if local:
+            ray.init(
+                address="local",
+                num_cpus=seat.config.parallelism.workers,
+                include_dashboard=False,
+                object_store_memory=OBJECT_STORE_BYTES,
+                _temp_dir=str(temporary),
+            )
+        else:
+            ray.init(address="auto")
+        # Ray takes SIGTERM for itself: a stop would end the process before it has said so.
+        for number, handler in handlers.items():
+            signal.signal(number, handler)
+        yield temporary
+    finally:
+        _end(local=local)
+        shutil.rmtree(temporary, ignore_errors=True)
+
+
+def _end(*, local: bool) -> None:
+    """End Ray, and see that no worker lives to write another message."""
+    import ray
+
+    children = psutil.Process().children(recursive=True) if local else []
+    for child in children:
+        with _gone_is_fine():
+            if child.name().startswith("ray::") or "ray::" in " ".join(child.cmdline()[:1]):
+                child.kill()
+    ray.shutdown()
+    for child in children:
+        with _gone_is_fine():
+            child.kill()
+    psutil.wait_procs(children, timeout=KILL_SECONDS)
+
+
+@contextmanager
+def _gone_is_fine() -> Iterator[None]:
+    try:
+        yield
+    except (psutil.NoSuchProcess, psutil.AccessDenied):
+        return
+
+
+def _temporary_directory() -> Path:
+    """A new directory for Ray's sockets and logs, short enough for a socket's path."""
+    base = tempfile.gettempdir()
+    if len(os.fsencode(base)) + len("/af-12345678") + SOCKET_SUFFIX > 107:
+        base = "/tmp"
+    return Path(tempfile.mkdtemp(prefix="af-", dir=base))
+
+
+def _has_gpu() -> bool:
+    import ray
+
+    return float(ray.cluster_resources().get("GPU", 0)) > 0
+
+
+def _cause(error: BaseException) -> BaseException:
+    """The exception that a worker raised, worker 0's first, out of Ray Train's wrapping."""
+    failures: dict[int, BaseException] = getattr(error, "worker_failures", {})
+    for _, inner in sorted(failures.items()):
+        if isinstance(inner, FactoryError):
+            return inner
+    if not failures:
+        return error
+    rank, first = min(failures.items())
+    return FactoryError(
+        f"worker {rank} of the training failed",
+        found=type(first).__name__,
+        fix="read the attempt's logs/driver.log",
+        code="worker",
+    )
