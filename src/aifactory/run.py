@@ -65,7 +65,7 @@ def _run(directory: Path, attempt: int, attempt_directory: Path) -> int:
         writer.send(Started(kind=spec.kind, spec=spec.hash, pid=os.getpid()))
         job = Job(
             spec=spec,
-            context=Context.model_validate_json((directory / "context.json").read_bytes()),
+            context=Context.load(directory / "context.json"),
             directory=directory,
             attempt=attempt,
             attempt_directory=attempt_directory,

@@ -15,17 +15,15 @@ class Cancelled(BaseException):
 
 
 def failure(error: BaseException, *, private: bool) -> Failure:
-    """The exception for a message. For a private run: its type and where it was raised, and text only of a FactoryError.
+    """The exception for a message. For a private run: its type, where it was raised, and a FactoryError's text.
 
     The text of any other exception may quote data, and so may the texts in its chain, so a private trace is frames
     alone.
     """
-    name = type(error).__qualname__
     if private:
         text = str(error) if isinstance(error, FactoryError) else ""
-        return Failure(type=name, text=text, trace="".join(traceback.format_tb(error.__traceback__))[-TRACE_CHARACTERS:])
-    return Failure(
-        type=name,
-        text=str(error),
-        trace="".join(traceback.format_exception(error))[-TRACE_CHARACTERS:],
-    )
+        trace = traceback.format_tb(error.__traceback__)
+    else:
+        text = str(error)
+        trace = traceback.format_exception(error)
+    return Failure(type=type(error).__qualname__, text=text, trace="".join(trace)[-TRACE_CHARACTERS:])

@@ -1,23 +1,48 @@
 """From a target to a run that ended: plan, gate, attempts, backends, watch."""
 
-from aifactory.launch.gate import GateRefused, Refusal
+from aifactory.launch.attempts import Attempt, Attempts
+from aifactory.launch.clusters import Cluster, load_clusters
+from aifactory.launch.facts import gather
+from aifactory.launch.gate import CheckFact, Facts, InputFact, gate
+from aifactory.launch.images import ImageSummary, LocalImage, ensure_image, list_images
 from aifactory.launch.launcher import launch
 from aifactory.launch.names import attempt_name, job_name, run_name
 from aifactory.launch.plan import EvaluateTarget, Plan, plan, resume
+from aifactory.launch.refusal import GateRefused, Refusal
 from aifactory.launch.result import Outcome, RunResult, Signal
+from aifactory.launch.runs import RunSummary, find_run, get_run, runs, stop, summary
 
 __all__ = [
+    "Attempt",
+    "Attempts",
+    "CheckFact",
+    "Cluster",
     "EvaluateTarget",
+    "Facts",
     "GateRefused",
+    "ImageSummary",
+    "InputFact",
+    "LocalImage",
     "Outcome",
     "Plan",
     "Refusal",
     "RunResult",
+    "RunSummary",
     "Signal",
     "attempt_name",
+    "ensure_image",
+    "find_run",
+    "gate",
+    "gather",
+    "get_run",
     "job_name",
     "launch",
+    "list_images",
+    "load_clusters",
     "plan",
     "resume",
     "run_name",
+    "runs",
+    "stop",
+    "summary",
 ]

@@ -59,12 +59,13 @@ class Attempts:
             return None
         number = 1 if after is None else after.number + 1
         self.path(number).mkdir(parents=True, exist_ok=True)
-        body = {"event": "start", "attempt": number, "backend": backend, "job": job_name(self.run, number), "spec": spec}
+        job = job_name(self.run, number)
+        body = {"event": "start", "attempt": number, "backend": backend, "job": job, "spec": spec}
         try:
             record = self._journal.append(body, writer=writer, expect=last)
         except JournalConflict:
             return None
-        return Attempt(number, backend, str(body["job"]), spec, record.at)
+        return Attempt(number, backend, job, spec, record.at)
 
     def end(self, number: int, outcome: Outcome, *, writer: str, error: Failure | None = None) -> Attempt:
         """Record how attempt `number` ended, unless that is recorded already: the first record stands."""
@@ -80,6 +81,14 @@ class Attempts:
                 self._journal.append(body, writer=writer, expect=last)
             except JournalConflict:
                 continue
+
+    def settle(self, *, writer: str) -> Attempt | None:
+        """The newest attempt, its end recorded first if it has ended while nobody watched. None: there is none."""
+        newest = self.newest()
+        if newest is None or newest.outcome is not None:
+            return newest
+        seen = self.ended_by_itself(newest)
+        return newest if seen is None else self.end(newest.number, seen[0], writer=writer, error=seen[1])
 
     def ended_by_itself(self, attempt: Attempt) -> tuple[Outcome, Failure | None] | None:
         """How an attempt without a recorded end has ended, from its own files; None while it lives or may still begin.

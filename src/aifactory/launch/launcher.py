@@ -2,13 +2,38 @@
 
 from __future__ import annotations
 
+import os
+import socket
 from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
 
-from aifactory.channel import Message
+from aifactory.channel import Message, Reader
+from aifactory.channel.payloads import Failure
+from aifactory.errors import FactoryError
+from aifactory.launch.attempts import Attempt, Attempts, decide
+from aifactory.launch.backend import Interrupted, Local
+from aifactory.launch.check_in import check_in
+from aifactory.launch.names import run_name
 from aifactory.launch.plan import Plan
-from aifactory.launch.result import RunResult, Signal
+from aifactory.launch.result import TRY_AGAIN, Outcome, RunResult, Signal
+from aifactory.launch.runs import RUNS
+from aifactory.launch.watch import Arrived, Budgets, Change, Ended, Log, Watch
 from aifactory.namespace import Namespace
 from aifactory.project import Project
+
+AGAIN = TRY_AGAIN | {"failed_code"}
+
+
+@dataclass(frozen=True)
+class Listener:
+    """Where what a run says goes, and who is asked whether to go on."""
+
+    message: Callable[[Message], None]
+    log: Callable[[str], None]
+    change: Callable[[str], None]
+    stop: Callable[[], Signal]
 
 
 def launch(
@@ -21,6 +46,7 @@ def launch(
     on_change: Callable[[str], None] | None = None,
     stop: Callable[[], bool | Signal] | None = None,
     tries: int = 1,
+    stall_seconds: float | None = None,
     project: Project | None = None,
     ns: Namespace | None = None,
 ) -> RunResult:
@@ -32,6 +58,120 @@ def launch(
     `on_log` chunks of the driver's log (never for private runs); `on_change` a line for each change of state.
     `stop` is polled several times a second: "stop" (or True) cancels, "detach" leaves the run alive and returns.
     `tries`: a failed attempt (its code, or lost) is followed by another until the run has that many.
-    Raises GateRefused, or FactoryError for what is wrong with the run's directory (codes "run_owned", "edited").
+    Budgets: the context's deadline_seconds from the attempt's record on, and `stall_seconds` without a word.
+    If anything raises while it watches (a callback, an interrupt), `stop` is asked once more: "stop" ends the run, any
+    other answer leaves it alive. Raises GateRefused, or FactoryError for what is wrong with the run's directory (codes
+    "run_owned", "edited").
     """
-    raise NotImplementedError
+    project = project or Project.current()
+    ns = ns or Namespace(project.namespace)
+    run = run or run_name(plan.kind, plan.label, origin or plan.context.origin)
+    directory = plan.class_root / RUNS / run
+    private = plan.class_root != ns.class_root("public")
+    listener = Listener(
+        message=on_message or _ignore,
+        log=on_log if on_log is not None and not private else _ignore,
+        change=on_change or _ignore,
+        stop=_signal(stop),
+    )
+    plan = check_in(plan, directory, ns=ns, project=project)
+    attempts = Attempts(directory)
+    backend = Local(plan, directory, ns=ns, project=project, say=listener.change)
+    budgets = Budgets(run=plan.context.deadline_seconds, stall=stall_seconds)
+    while True:
+        newest = attempts.settle(writer=writer())
+        decision = decide(newest, tries=tries)
+        if newest is not None and decision in ("replay", "report"):
+            messages = tuple(Reader(attempts.path(newest.number)).new())
+            listener.change(f"attempt {newest.number} of {run} ended before as {newest.outcome}")
+            for message in messages:
+                listener.message(message)
+            return RunResult(run, directory, newest.outcome or "lost", newest.number, messages, newest.error)
+        if newest is None or decision == "new":
+            try:
+                backend.prepare(listener.stop)
+            except Interrupted as interrupted:
+                outcome: Outcome | Literal["detached"] = "cancelled" if interrupted.signal == "stop" else "detached"
+                return RunResult(run, directory, outcome, newest.number if newest else 0)
+            made = attempts.start(backend=backend.name, spec=plan.hash, writer=writer(), after=newest)
+            if made is None:
+                continue  # another launcher was faster: look again
+            attempt, launched = made, True
+        else:
+            attempt, launched = newest, False
+        _same_spec(attempt, plan, directory)
+        listener.change(f"attempt {attempt.number} of {run} {'is launched' if launched else 'lives: it is adopted'}")
+        result = _follow(attempts, attempt, backend, budgets, listener, launched=launched)
+        if result.outcome not in AGAIN or attempt.number >= tries:
+            return result
+
+
+def writer() -> str:
+    """Who writes the launcher's records: host and process."""
+    return f"launcher {socket.gethostname()}/{os.getpid()}"
+
+
+def _follow(
+    attempts: Attempts, attempt: Attempt, backend: Local, budgets: Budgets, listener: Listener, *, launched: bool
+) -> RunResult:
+    """Watch the attempt to its end and record it."""
+    run, directory, path = attempts.run, attempts.directory.parent, attempts.path(attempt.number)
+    try:
+        child = backend.create(attempt.number, path) if launched else backend.adopt(attempt.number, path)
+    except OSError as error:
+        failure = Failure(type=type(error).__name__, text=f"the process could not be started: {error}")
+        ended = attempts.end(attempt.number, "failed_infrastructure", writer=writer(), error=failure)
+        return RunResult(run, directory, ended.outcome or "lost", attempt.number, (), ended.error, launched)
+    messages: list[Message] = []
+    watch = Watch(attempts, attempt, child=child, stop=listener.stop, budgets=budgets)
+    end = Ended(None)
+    try:
+        for event in watch.events():
+            match event:
+                case Arrived(message):
+                    messages.append(message)
+                    listener.message(message)
+                case Log(text):
+                    listener.log(text)
+                case Change(text):
+                    listener.change(text)
+                case Ended():
+                    end = event
+    except BaseException:
+        if listener.stop() == "stop":
+            end = watch.cancel()
+            if end.outcome is not None:
+                attempts.end(attempt.number, end.outcome, writer=writer(), error=end.error)
+        raise
+    if end.outcome is None:
+        return RunResult(run, directory, "detached", attempt.number, tuple(messages), None, launched)
+    ended = attempts.end(attempt.number, end.outcome, writer=writer(), error=end.error)
+    listener.change(f"attempt {attempt.number} of {run} ended as {ended.outcome}")
+    return RunResult(
+        run, directory, ended.outcome or end.outcome, attempt.number, tuple(messages), ended.error, launched
+    )
+
+
+def _same_spec(attempt: Attempt, plan: Plan, directory: Path) -> None:
+    if attempt.spec != plan.hash:
+        raise FactoryError(
+            f"attempt {attempt.number} in {directory} runs another spec",
+            found=attempt.spec,
+            expected=plan.hash,
+            fix="launch under another name",
+            code="run_owned",
+        )
+
+
+def _signal(stop: Callable[[], bool | Signal] | None) -> Callable[[], Signal]:
+    def ask() -> Signal:
+        said = stop() if stop is not None else "run"
+        if isinstance(said, bool):
+            return "stop" if said else "run"
+        return said
+
+    return ask
+
+
+def _ignore(_: object) -> None:
+    return None

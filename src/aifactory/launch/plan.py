@@ -5,11 +5,25 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
-from aifactory.datasets import Stage
+from aifactory.datasets import Stage, find_stages
+from aifactory.errors import FactoryError
+from aifactory.launch.clusters import close_matches
+from aifactory.launch.resolve import resolve_evaluation, resolve_recipe, resolve_stage, started_from
+from aifactory.launch.runs import find_run
 from aifactory.namespace import Namespace
 from aifactory.project import Project
-from aifactory.spec import Context, Recipe, RunSpec
+from aifactory.spec import (
+    Context,
+    Recipe,
+    RunSpec,
+    config_schema,
+    freeze,
+    get_recipe,
+    git_facts,
+    load_frozen,
+)
 
 
 @dataclass(frozen=True)
@@ -31,7 +45,12 @@ class Plan:
 
     @property
     def kind(self) -> str:
-        return str(self.spec.kind)
+        return self.spec.kind
+
+    @property
+    def class_root(self) -> Path:
+        """Where the run's directory will stand: `runs/` under this."""
+        return self.path.parents[2]
 
 
 def plan(
@@ -50,13 +69,117 @@ def plan(
 ) -> Plan:
     """Resolve the target and freeze its spec. Nothing is launched.
 
-    A recipe trains, a stage builds, an EvaluateTarget scores a checkpoint; a string is the hash of a frozen spec, or
-    a recipe's name. Raises GateRefused for inputs that are not built (every one of them, code "input_not_built").
+    A recipe trains, a stage builds, an EvaluateTarget scores a checkpoint. A string is the hash of a frozen spec (or
+    at least 8 digits of it), which takes its newest resolution; a key's name, the canonical path of a checkpoint, or
+    else a recipe's name. Raises GateRefused for inputs that are not built (all of them, code "input_not_built"),
+    FactoryError for a target or an override that is wrong.
     """
-    raise NotImplementedError
+    project = project or Project.current()
+    ns = ns or Namespace(project.namespace)
+    asked = {
+        "cluster": cluster,
+        "queue": queue,
+        "priority": priority,
+        "requester": requester,
+        "parent_run": parent_run,
+        "origin": origin,
+        "deadline_seconds": deadline_seconds,
+    }
+    if isinstance(target, str) and _is_hash(target):
+        _no_overrides(target, overrides)
+        return _frozen(target, ns, asked)
+    if isinstance(target, str):
+        target = _named(target, project)
+    if isinstance(target, Recipe):
+        resolved = resolve_recipe(target, overrides, ns, project)
+    else:
+        _no_overrides(str(target), overrides)
+        if isinstance(target, Stage):
+            resolved = resolve_stage(target, ns, project)
+        else:
+            resolved = resolve_evaluation(target.checkpoint, ns, project)
+    context = _context(resolved.context, asked, ns, project)
+    path = freeze(ns, resolved.spec, _resolution(context))
+    return Plan(resolved.spec, context, resolved.spec.hash, path, resolved.label)
 
 
 def resume(run: str, *, ns: Namespace | None = None) -> Plan | None:
     """The plan that stands in the run's directory, or None if there is no such run. Whoever comes back never
-    resolves twice."""
-    raise NotImplementedError
+    resolves twice. Raises FactoryError, code "edited", for a spec that was changed."""
+    ns = ns or Namespace.open()
+    directory = find_run(ns, run)
+    if directory is None or not (directory / "context.json").is_file():
+        return None
+    spec, context = RunSpec.load(directory / "spec.json"), Context.load(directory / "context.json")
+    path = directory.parents[1] / "specs" / spec.hash / "spec.json"
+    return Plan(spec, context, spec.hash, path, _label(spec, context))
+
+
+def _named(target: str, project: Project) -> Recipe | Stage | EvaluateTarget:
+    if target.startswith("/"):
+        return EvaluateTarget(target)
+    if "/" not in target:
+        return get_recipe(target, project)
+    stages = find_stages(project)
+    if target not in stages:
+        raise FactoryError(
+            f"there is no stage {target}",
+            found=target,
+            expected=close_matches(target, list(stages)),
+            fix="correct the key, or declare the stage under assets/",
+            code="unknown_stage",
+        )
+    return stages[target]
+
+
+def _frozen(hash: str, ns: Namespace, asked: dict[str, Any]) -> Plan:
+    frozen = load_frozen(ns, hash)
+    known = {name: value for name, value in frozen.resolution.items() if name in Context.model_fields}
+    if frozen.spec.kind == "build":
+        known["places"] = started_from(frozen.spec.build.key, ns)
+    given = {name: value for name, value in asked.items() if value is not None}
+    context = Context.model_validate({**known, **given, "root": str(ns.root)})
+    return Plan(frozen.spec, context, frozen.spec.hash, frozen.path, _label(frozen.spec, context))
+
+
+def _context(known: dict[str, object], asked: dict[str, Any], ns: Namespace, project: Project) -> Context:
+    git = git_facts(project.root)
+    given = {name: value for name, value in asked.items() if value is not None}
+    return Context.model_validate(
+        {
+            **known,
+            **given,
+            "root": str(ns.root),
+            "commit": git.commit,
+            "commit_note": git.note,
+            "dirty": git.dirty,
+            "dirty_digest": git.digest,
+            "config_schema": config_schema(),
+        }
+    )
+
+
+def _resolution(context: Context) -> dict[str, Any]:
+    # Places belong to the resolution too: a launch by hash has nowhere else to find the checkpoint.
+    return {**context.resolution(), "places": context.places}
+
+
+def _label(spec: RunSpec, context: Context) -> str:
+    if spec.kind == "build":
+        return spec.build.key.split("/", 1)[1]
+    return context.recipe or (context.line or spec.kind).rpartition("/")[2]
+
+
+def _is_hash(text: str) -> bool:
+    return len(text) >= 8 and set(text) <= set("0123456789abcdef")
+
+
+def _no_overrides(target: str, overrides: Sequence[str] | Mapping[str, object]) -> None:
+    if overrides:
+        raise FactoryError(
+            f"{target} takes no overrides",
+            found=", ".join(map(str, overrides)),
+            expected="none: only a recipe can be overridden",
+            fix="leave them out, or plan the recipe with them",
+            code="unused_override",
+        )

@@ -81,7 +81,7 @@ def _members(session: int | None, process: Process | None, attempt_directory: Pa
 
 
 def _pids() -> list[int]:
-    return [int(name) for name in os.listdir("/proc") if name.isdigit()]
+    return [int(path.name) for path in Path("/proc").iterdir() if path.name.isdigit()]
 
 
 def _carries(pid: int, mark: bytes) -> bool:

@@ -1,0 +1,87 @@
+"""What a launch needs of the place where attempts run; `local` is this machine."""
+
+from __future__ import annotations
+
+import subprocess
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from aifactory.channel import Process
+from aifactory.launch.images import LocalImage, ensure_image
+from aifactory.launch.local import spawn
+from aifactory.launch.plan import Plan
+from aifactory.launch.result import Signal
+from aifactory.namespace import Namespace
+from aifactory.project import Project
+
+PATIENCE_SECONDS = 3.0
+
+
+class Interrupted(Exception):
+    """The caller said stop or detach before there was an attempt; `signal` is which."""
+
+    def __init__(self, signal: Signal):
+        super().__init__(signal)
+        self.signal = signal
+
+
+class Local:
+    """Attempts of one run as processes of this machine."""
+
+    name = "local"
+
+    def __init__(self, plan: Plan, directory: Path, *, ns: Namespace, project: Project, say: Callable[[str], None]):
+        self._plan, self._directory, self._ns, self._project, self._say = plan, directory, ns, project, say
+        self._image: LocalImage | None = None
+
+    def prepare(self, stop: Callable[[], Signal]) -> None:
+        """Make the image and its environment, which may take minutes the first time. Raises Interrupted as soon as
+        `stop` says so, and what `ensure_image` raises."""
+        failed: list[BaseException] = []
+        said: list[str] = []
+
+        def make() -> None:
+            image = self._plan.spec.image
+            try:
+                self._image = ensure_image(self._project, image.name, image.digest, say=said.append)
+            except BaseException as error:
+                failed.append(error)
+
+        worker = threading.Thread(target=make, daemon=True, name="image")
+        worker.start()
+        while worker.is_alive():
+            worker.join(0.1)
+            while said:
+                self._say(said.pop(0))
+            if worker.is_alive() and (signal := stop()) != "run":
+                raise Interrupted(signal)
+        if failed:
+            raise failed[0]
+
+    def create(self, attempt: int, attempt_directory: Path) -> subprocess.Popen[bytes]:
+        """Start the entrypoint. `prepare` comes first."""
+        if self._image is None:
+            self.prepare(lambda: "run")
+        if self._image is None:
+            raise RuntimeError("prepare() made no image")
+        return spawn(
+            self._directory,
+            attempt,
+            attempt_directory,
+            kind=self._plan.kind,
+            image=self._image,
+            root=self._ns.root,
+            project=self._project,
+        )
+
+    def adopt(self, attempt: int, attempt_directory: Path) -> subprocess.Popen[bytes] | None:
+        """None if the attempt has its process. Else whoever recorded it may have died before he started one, so start
+        one: only one of all that are ever started claims the attempt."""
+        until = time.monotonic() + PATIENCE_SECONDS
+        while time.monotonic() < until:
+            if Process.load(attempt_directory) is not None:
+                return None
+            time.sleep(0.1)
+        return self.create(attempt, attempt_directory)

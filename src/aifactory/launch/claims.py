@@ -1,0 +1,68 @@
+"""Who evaluates a checkpoint: `<class root>/claims/<hash of checkpoint and suites>`, a journal of claimants."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+
+from aifactory.launch.attempts import Attempts
+from aifactory.launch.plan import Plan
+from aifactory.store import Journal, JournalConflict, digest
+
+STARTING = timedelta(minutes=5)
+"""How long a claimant without an attempt counts as live: images are made before the first one."""
+
+
+@dataclass(frozen=True)
+class Claimant:
+    """The run that holds a claim, and what became of it: `live` or `succeeded`."""
+
+    run: str
+    state: str
+
+
+def claim_hash(plan: Plan) -> str:
+    """Identifies the checkpoint and the suites of an evaluation by their versions, whatever else its spec says."""
+    spec = plan.spec
+    scored = [one.version for kind in ("checkpoint", "model") for one in spec.inputs_of(kind)]  # type: ignore[arg-type]
+    suites = sorted([one.key, one.version] for one in spec.inputs_of("suite"))
+    return digest({"checkpoint": sorted(scored), "suites": suites})
+
+
+def claim(plan: Plan, run: str, *, always: bool, requester: str) -> Claimant | None:
+    """Claim the evaluation for `run`. None: it is this run's to do, also when it comes back for its own claim.
+
+    Where another run is at it, or has done it, that one is returned and nothing is recorded, unless `always` (a person
+    asked): then the claim is added beside the other's. Of two that claim at once, one wins.
+    """
+    root = plan.path.parents[2]
+    journal = Journal(root / "claims" / claim_hash(plan))
+    while True:
+        records = journal.records()
+        runs = [str(record.body["run"]) for record in records]
+        if run in runs:
+            return None
+        if not always:
+            for record in reversed(records):
+                state = _state(Attempts(root / "runs" / str(record.body["run"])), record.at)
+                if state is not None:
+                    return Claimant(str(record.body["run"]), state)
+        try:
+            journal.append({"run": run, "spec": plan.hash, "requester": requester}, writer=run, expect=len(records) + 1)
+        except JournalConflict:
+            continue
+        return None
+
+
+def _state(attempts: Attempts, claimed: str) -> str | None:
+    newest = attempts.newest()
+    if newest is None:
+        young = datetime.now(UTC) - datetime.fromisoformat(claimed) < STARTING
+        return "live" if young else None
+    outcome = newest.outcome
+    if outcome is None:
+        ended = attempts.ended_by_itself(newest)
+        outcome = None if ended is None else ended[0]
+    if outcome is None:
+        return "live"
+    return "succeeded" if outcome == "succeeded" else None
