@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, Self, cast
 
@@ -19,7 +20,7 @@ from pydantic import (
 )
 
 from aifactory.errors import FactoryError
-from aifactory.store import canonical, digest
+from aifactory.store import canonical
 
 LARGEST = 2**53 - 1
 """The largest integer that every JSON reader keeps exactly."""
@@ -49,6 +50,11 @@ def _has_canonical_form(value: dict[str, JsonValue]) -> dict[str, JsonValue]:
     return value
 
 
+def read_json(data: bytes | str) -> Any:
+    """JSON values of a canonical form. RFC 8785 spells the float 1e16 as an integer; it is read as a float again."""
+    return json.loads(data, parse_int=lambda text: int(text) if abs(int(text)) <= LARGEST else float(text))
+
+
 Json = Annotated[dict[str, JsonValue], BeforeValidator(plain), AfterValidator(_has_canonical_form)]
 """Free parameters: a JSON object without NaN, infinities or integers beyond 2**53 - 1."""
 
@@ -60,7 +66,9 @@ class Config(BaseModel):
     their numbers (1 and 1.0 in a float field). What is wrong is raised as a FactoryError with code "config".
     """
 
-    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False, validate_default=True)
+    model_config = ConfigDict(
+        frozen=True, extra="forbid", allow_inf_nan=False, validate_default=True, validate_by_name=True
+    )
 
     @model_validator(mode="wrap")
     @classmethod
@@ -72,18 +80,23 @@ class Config(BaseModel):
 
     def document(self) -> dict[str, JsonValue]:
         """This config as JSON values, every default included."""
-        return cast(dict[str, JsonValue], self.model_dump(mode="json"))
+        return cast(dict[str, JsonValue], self.model_dump(mode="json", by_alias=True))
 
     def canonical(self) -> bytes:
         """RFC 8785 JSON of the document."""
         return canonical(self.document())
 
-    def digest(self) -> str:
-        """sha256 of the canonical form, 64 hex digits."""
-        return digest(self.document())
+    def __eq__(self, other: object) -> bool:
+        return type(self) is type(other) and isinstance(other, Config) and self.canonical() == other.canonical()
 
     def __hash__(self) -> int:
         return hash(self.canonical())
+
+    def model_copy(self, *, update: Mapping[str, Any] | None = None, deep: bool = False) -> Self:
+        """A copy; pydantic's `update` skips validation, so it is refused."""
+        if update:
+            raise FactoryError(f"{type(self).__name__}: model_copy(update=...) validates nothing", fix="use evolve")
+        return super().model_copy(deep=deep)
 
     def evolve(self, changes: Mapping[str, object]) -> Self:
         """A copy with dotted paths changed (`{"model.hidden": 128}`), validated as a whole after all changes.
@@ -102,16 +115,15 @@ def explained(name: str, error: ValidationError) -> FactoryError:
     problems = error.errors(include_url=False)
     first = problems[0]
     lines = [f"{'.'.join([name, *map(str, one['loc'])])}: {one['msg']}" for one in problems]
-    found: object = first["input"] if first["type"] != "missing" else None
-    if isinstance(found, Mapping):
-        found = None
+    # A missing field has its parent for an input, and a whole mapping says nothing that the lines above don't.
+    shown = first["type"] != "missing" and not isinstance(first["input"], Mapping)
     if first["type"] == "extra_forbidden":
         fix = "remove it, or correct its name"
     elif first["type"] == "missing":
         fix = "give it a value"
     else:
         fix = "give a value of the type and range named above"
-    return FactoryError("\n  ".join(lines), found=repr(found) if found is not None else None, fix=fix, code="config")
+    return FactoryError("\n  ".join(lines), found=repr(first["input"]) if shown else None, fix=fix, code="config")
 
 
 def refuse(what: str, *, found: object = None, expected: object = None, fix: str = "") -> FactoryError:

@@ -37,7 +37,7 @@ class Context(Config):
     dirty_digest: str | None = None
     config_schema: str = ""
     deadline_seconds: Annotated[Real, Field(gt=0)] | None = None
-    places: dict[str, str] = {}
+    places: dict[str, str] = Field(default_factory=dict)
 
     @model_validator(mode="before")
     @classmethod
@@ -58,9 +58,8 @@ class Context(Config):
 
     def resolution(self) -> Json:
         """What the journal of a frozen spec keeps of who resolved it and for what."""
-        kept = ("recipe", "line", "suites", "baseline", "requester", "commit", "commit_note", "dirty", "dirty_digest")
-        document = self.document()
-        return {name: document[name] for name in (*kept, "config_schema")}
+        kept = {"recipe", "line", "suites", "baseline", "requester", "commit", "commit_note", "dirty", "dirty_digest"}
+        return {name: value for name, value in self.document().items() if name in kept | {"config_schema"}}
 
     def to_bytes(self) -> bytes:
         """The file `context.json`."""

@@ -62,14 +62,13 @@ def _import(root: Path, path: Path) -> ModuleType:
 
 
 def _forget_others(root: Path) -> None:
-    """Drop modules of our top-level names that stand outside `root`."""
-    packages = {name for name in sys.modules if name.partition(".")[0] in OWN}
-    foreign = {name.partition(".")[0] for name in packages if not _stands_under(sys.modules[name], root)}
-    for name in packages:
+    """Drop packages of our top-level names if any of their modules stands outside `root`."""
+    ours = {name: module for name, module in sys.modules.items() if name.partition(".")[0] in OWN}
+    foreign = {
+        name.partition(".")[0]
+        for name, module in ours.items()
+        if module.__file__ is not None and not Path(module.__file__).resolve().is_relative_to(root)
+    }
+    for name in ours:
         if name.partition(".")[0] in foreign:
             del sys.modules[name]
-
-
-def _stands_under(module: ModuleType, root: Path) -> bool:
-    places = [module.__file__] if module.__file__ else list(getattr(module, "__path__", []))
-    return all(Path(place).resolve().is_relative_to(root) for place in places)

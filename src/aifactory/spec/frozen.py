@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from aifactory.errors import FactoryError
-from aifactory.namespace import Key, Namespace, derive
+from aifactory.namespace import Key, Namespace, access
 from aifactory.spec.run_spec import RunSpec
 from aifactory.store import Journal, Record, Store, canonical
 
@@ -39,7 +39,7 @@ def access_of(spec: RunSpec, resolution: Mapping[str, Any] | None = None) -> str
     if resolution:
         keys += [suite["key"] for suite in resolution.get("suites") or ()]
         keys += [resolution["line"]] if resolution.get("line") else []
-    return str(derive([Key.parse(key).access for key in keys]))
+    return str(access.derive([Key.parse(key).access for key in keys]))
 
 
 def freeze(ns: Namespace, spec: RunSpec, resolution: Mapping[str, Any], *, writer: str = "plan") -> Path:
@@ -48,7 +48,7 @@ def freeze(ns: Namespace, spec: RunSpec, resolution: Mapping[str, Any], *, write
     Returns the path. FactoryError with code "edited" if another spec stands under this hash.
     """
     directory = ns.class_root(access_of(spec, resolution)) / "specs" / spec.hash
-    path = directory / "spec.json"
+    path: Path = directory / "spec.json"
     if not Store(directory).put("spec.json", spec.to_bytes()):
         RunSpec.load(path, hash=spec.hash)
     body = dict(resolution)

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
+import contextlib
 import difflib
 import json
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Annotated, Any, TypeVar, get_args, get_origin
+from typing import Annotated, Any, get_args, get_origin
 
-from pydantic import TypeAdapter, ValidationError
+from pydantic import Field, TypeAdapter, ValidationError
 from pydantic.fields import FieldInfo
 
 from aifactory.errors import FactoryError
 from aifactory.spec.config import Config, plain
 
-C = TypeVar("C", bound=Config)
 WORDS = {"true": True, "false": False, "none": None, "null": None}
 
 
@@ -55,7 +55,7 @@ def paths(config: Config) -> list[str]:
     return list(_paths(config.document(), ""))
 
 
-def evolved(config: C, changes: Mapping[str, object]) -> C:
+def evolved[C: Config](config: C, changes: Mapping[str, object]) -> C:
     """See `Config.evolve`."""
     ordered = sorted(changes)
     for path in ordered:
@@ -98,7 +98,8 @@ def _locate(config: Config, path: str) -> tuple[Any, object]:
 
 
 def _declared(field: FieldInfo) -> Any:
-    return Annotated[(field.annotation, *field.metadata)] if field.metadata else field.annotation
+    choice = [Field(discriminator=field.discriminator)] if field.discriminator else []
+    return Annotated[(field.annotation, *field.metadata, *choice)] if field.metadata or choice else field.annotation
 
 
 def _item(annotation: Any, index: int) -> Any:
@@ -134,10 +135,8 @@ def _candidates(text: str) -> Iterator[object]:
     try:
         yield json.loads(text)
     except ValueError:
-        try:
+        with contextlib.suppress(ValueError):
             yield float(text)
-        except ValueError:
-            pass
     yield str(text)
 
 

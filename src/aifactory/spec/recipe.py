@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from aifactory.errors import FactoryError
-from aifactory.namespace import Key, check
+from aifactory.namespace import Key, access
 from aifactory.project import Project
 from aifactory.spec.folders import import_folder
 from aifactory.spec.mix import key_of
@@ -54,7 +54,9 @@ class Recipe:
             return self.compared_with
         if isinstance(self.compared_with, Recipe):
             return self.compared_with.name
-        raise self._refuse("its baseline is no recipe", found=repr(self.compared_with), expected="a recipe, or its name")
+        raise self._refuse(
+            "its baseline is no recipe", found=repr(self.compared_with), expected="a recipe, or its name"
+        )
 
     def __call__(self) -> Train:
         return self.build()
@@ -81,16 +83,7 @@ class Recipe:
         except Exception as error:
             raise self._refuse("it raised an error", found=f"{type(error).__name__}: {error}", fix="mend it") from error
         read = {key: Key.parse(key).access for key in (*self.suites, *config.mix.keys)}
-        try:
-            check(line.access, read)
-        except FactoryError as error:
-            raise FactoryError(
-                f"recipe {self.name} ({self.module}): the line {line} is of a lower class than what it reads\n  {error}",
-                found=f"line {line}; reads {', '.join(sorted(read))}",
-                expected="a line of the class of its suites and its mix",
-                fix="move the line to that class, or take the private keys out",
-                code="class",
-            ) from error
+        access.check(line.access, read, output=f"the line {line} of recipe {self.name} ({self.module})")
 
     def _line(self) -> Key:
         try:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from itertools import pairwise
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 
@@ -11,7 +12,7 @@ from pydantic import Discriminator, Field, PrivateAttr, Tag, field_validator, mo
 
 from aifactory.errors import FactoryError
 from aifactory.spec.build import Build
-from aifactory.spec.config import Config, refuse
+from aifactory.spec.config import Config, read_json, refuse
 from aifactory.spec.evaluate import Evaluate
 from aifactory.spec.image_ref import ImageRef
 from aifactory.spec.input_ref import InputKind, InputRef
@@ -53,11 +54,15 @@ class RunSpec(Config):
 
     def identity(self) -> Any:
         """What the hash covers, as JSON values."""
-        return json.loads(self._frozen) if self._frozen is not None else self.document()
+        return read_json(self._frozen) if self._frozen is not None else self.document()
+
+    def canonical(self) -> bytes:
+        """RFC 8785 JSON of the identity."""
+        return canonical(self.identity())
 
     def to_bytes(self) -> bytes:
         """The file `spec.json`: `{"hash": ..., "spec": identity}`, indented, keys sorted."""
-        identity = json.loads(canonical(self.identity()))
+        identity = read_json(self.canonical())
         return (json.dumps({"hash": self.hash, "spec": identity}, indent=2, sort_keys=True) + "\n").encode()
 
     @classmethod
@@ -69,12 +74,12 @@ class RunSpec(Config):
         """
         name = str(source) if isinstance(source, Path) else "the spec"
         try:
-            record = json.loads(source.read_bytes() if isinstance(source, Path) else source)
+            record = read_json(source.read_bytes() if isinstance(source, Path) else source)
             recorded, identity = record["hash"], record["spec"]
             actual = digest(identity)
         except FileNotFoundError as error:
             raise FactoryError(f"{name}: there is no such spec", fix="plan it again", code="no_spec") from error
-        except (ValueError, KeyError, TypeError) as error:
+        except (ValueError, KeyError, TypeError, FactoryError) as error:
             raise _edited(name, f"unreadable ({error})", hash or "a frozen spec") from error
         for expected in (recorded, hash):
             if expected is not None and expected != actual:
@@ -133,14 +138,15 @@ class RunSpec(Config):
     @model_validator(mode="before")
     @classmethod
     def _config_by_kind(cls, data: Any) -> Any:
-        if not isinstance(data, Mapping) or data.get("kind") not in CONFIGS:
+        kind = data.get("kind") if isinstance(data, Mapping) else None
+        if not isinstance(kind, str) or kind not in CONFIGS:
             return data
-        expected, config = CONFIGS[data["kind"]], data.get("config")
+        expected, config = CONFIGS[kind], data.get("config")
         if isinstance(config, Mapping):
             return {**data, "config": expected.model_validate(config)}
         if isinstance(config, Config) and not isinstance(config, expected):
             raise refuse(
-                f"RunSpec: a spec of kind {data['kind']} has another config",
+                f"RunSpec: a spec of kind {kind} has another config",
                 found=type(config).__name__,
                 expected=expected.__name__,
                 fix="name the kind that belongs to the config",
@@ -151,7 +157,7 @@ class RunSpec(Config):
     @classmethod
     def _sorted(cls, inputs: tuple[InputRef, ...]) -> tuple[InputRef, ...]:
         ordered = tuple(sorted(inputs, key=lambda one: one.order))
-        for one, other in zip(ordered, ordered[1:], strict=False):
+        for one, other in pairwise(ordered):
             if one.order[:3] == other.order[:3]:
                 raise refuse(
                     f"RunSpec: the input {one.role} is named twice",

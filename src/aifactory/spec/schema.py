@@ -15,9 +15,14 @@ from aifactory.store import digest
 def config_schema() -> str:
     """64 hex digits over names, types and defaults of every field that a run spec can hold, in our own walk: no
     release of pydantic and no docstring changes it."""
+    return digest(fields_of(RunSpec))
+
+
+def fields_of(config: type[Config]) -> dict[str, dict[str, list[object]]]:
+    """For this config type and every other that it can hold: [type, default] by name of the field."""
     seen: dict[str, dict[str, list[object]]] = {}
-    _walk(RunSpec, seen)
-    return digest(seen)
+    _walk(config, seen)
+    return seen
 
 
 def _walk(config: type[Config], seen: dict[str, dict[str, list[object]]]) -> None:
@@ -45,7 +50,7 @@ def _type(annotation: Any, seen: dict[str, dict[str, list[object]]]) -> object:
 def _default(field: FieldInfo) -> object:
     if field.is_required():
         return "required"
-    default = field.get_default(call_default_factory=False)
+    default = field.get_default(call_default_factory=True, validated_data={})
     if isinstance(default, Config):
         return default.document()
     return list(default) if isinstance(default, tuple) else default
