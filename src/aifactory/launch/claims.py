@@ -24,7 +24,7 @@ class Claimant:
 def claim_hash(plan: Plan) -> str:
     """Identifies the checkpoint and the suites of an evaluation by their versions, whatever else its spec says."""
     spec = plan.spec
-    scored = [one.version for kind in ("checkpoint", "model") for one in spec.inputs_of(kind)]  # type: ignore[arg-type]
+    scored = [one.version for kind in ("checkpoint", "model") for one in spec.inputs_of(kind)]
     suites = sorted([one.key, one.version] for one in spec.inputs_of("suite"))
     return digest({"checkpoint": sorted(scored), "suites": suites})
 
@@ -48,7 +48,7 @@ def claim(plan: Plan, run: str, *, always: bool, requester: str) -> Claimant | N
                 if state is not None:
                     return Claimant(str(record.body["run"]), state)
         try:
-            journal.append({"run": run, "spec": plan.hash, "requester": requester}, writer=run, expect=len(records) + 1)
+            journal.append({"run": run, "spec": plan.hash, "requester": requester}, writer=run, expect=len(records))
         except JournalConflict:
             continue
         return None

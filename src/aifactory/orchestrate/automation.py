@@ -28,12 +28,9 @@ def on_merge() -> dg.AutomationCondition[dg.AssetKey]:
         | a.any_deps_updated()
     ).since(a.newly_requested() | a.newly_updated())
     inputs_are_good = a.all_deps_match(
-        a.will_be_requested()
-        | a.all_checks_match(a.check_passed() | a.will_be_requested(), blocking_only=True)
+        a.will_be_requested() | a.all_checks_match(a.check_passed() | a.will_be_requested(), blocking_only=True)
     )
-    condition = (
-        wanted & ~a.any_deps_missing() & ~a.any_deps_in_progress() & ~a.in_progress() & inputs_are_good
-    )
+    condition = wanted & ~a.any_deps_missing() & ~a.any_deps_in_progress() & ~a.in_progress() & inputs_are_good
     return condition.with_label("missing, new code or new inputs; inputs green")
 
 

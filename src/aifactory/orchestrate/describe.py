@@ -88,9 +88,7 @@ def check_result(
 def numbers(counts: Mapping[str, Any]) -> dict[str, int | float]:
     """The numbers among the counts of a check."""
     return {
-        name: value
-        for name, value in counts.items()
-        if isinstance(value, int | float) and not isinstance(value, bool)
+        name: value for name, value in counts.items() if isinstance(value, int | float) and not isinstance(value, bool)
     }
 
 

@@ -54,8 +54,8 @@ def _specs(line: str, recipes: Sequence[Recipe]) -> list[dg.AssetSpec]:
         dg.AssetSpec(
             evaluations_key(line),
             deps=[checkpoints_key(line), *(asset_key(key) for key in suites)],
-            description=f"Scores of the checkpoints of `{line}` on {len(suites)} suites. The sensor evaluates every new "
-            "checkpoint; the job `evaluate` does it by hand.",
+            description=f"Scores of the checkpoints of `{line}` on {len(suites)} suites. The sensor evaluates every "
+            "new checkpoint; the job `evaluate` does it by hand.",
             kinds={"evaluation"},
             tags=tags,
             metadata=metadata,

@@ -70,8 +70,9 @@ def follow(
     """Launch or adopt `run` and watch it to its end, with its words in the Dagster log as they come.
 
     `on_message` gets every message in order while the run goes on: results that had to wait for the session's end, as
-    those of a Pipes client do, would come too late for whoever watches a training. Raises DagsterExecutionInterruptedError
-    after a cancel, when everything of the run is dead, and after a detach, when it lives on; dg.Failure for a refusal.
+    those of a Pipes client do, would come too late for whoever watches a training. Raises
+    DagsterExecutionInterruptedError after a cancel, when everything of the run is dead, and after a detach, when it
+    lives on; dg.Failure for a refusal.
     """
     reader = ChannelReader()
     log, progress = LiveLog(context.log.info), LiveProgress(context.log.info)
@@ -126,6 +127,4 @@ def ended_badly(result: RunResult, what: str) -> dg.Failure:
     }
     if result.error is not None and result.error.trace:
         metadata["trace"] = dg.MetadataValue.md(f"```\n{result.error.trace}\n```")
-    return dg.Failure(
-        description=f"{what} ended as {result.outcome}{reason}", metadata=metadata, allow_retries=False
-    )
+    return dg.Failure(description=f"{what} ended as {result.outcome}{reason}", metadata=metadata, allow_retries=False)

@@ -11,7 +11,7 @@ CELL = 120
 BAR = 30
 
 
-def metadata_value(name: str, value: object) -> Any:
+def metadata_value(name: str, value: Any) -> Any:
     """Numbers and text as they are (numbers are drawn in Plots), rows and mappings as markdown tables, else JSON."""
     if isinstance(value, bool):
         return str(value).lower()
@@ -41,9 +41,8 @@ def table(rows: Sequence[Mapping[str, object]]) -> str:
 def histogram(buckets: Sequence[tuple[str, int]], unit: str) -> str:
     """Counts by bucket as a markdown table with bars."""
     most = max((count for _, count in buckets), default=0) or 1
-    rows = [
-        {unit: name, "rows": count, "": "█" * max(round(BAR * count / most), 1 if count else 0)} for name, count in buckets
-    ]
+    widths = [max(round(BAR * count / most), 1 if count else 0) for _, count in buckets]
+    rows = [{unit: name, "rows": count, " ": "█" * width} for (name, count), width in zip(buckets, widths, strict=True)]
     return table(rows)
 
 

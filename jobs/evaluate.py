@@ -1,0 +1,16 @@
+"""Scores a checkpoint on the suites that its training froze."""
+
+import dagster as dg
+
+from aifactory.orchestrate.evaluating import EvaluateConfig
+from aifactory.orchestrate.evaluating import evaluate as run_evaluation
+
+
+@dg.op(name="evaluate", description=run_evaluation.__doc__)
+def evaluate_op(context: dg.OpExecutionContext, config: EvaluateConfig) -> None:
+    run_evaluation(context, config)
+
+
+@dg.job(name="evaluate", description=__doc__)
+def evaluate() -> None:
+    evaluate_op()

@@ -1,0 +1,67 @@
+"""Every new checkpoint gets an evaluation: what the sensor `checkpoint_evaluation` asks for."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from functools import cache
+
+import dagster as dg
+
+from aifactory.orchestrate.automation import REQUESTER_TAG
+from aifactory.orchestrate.keys import key_text, tag_value
+from aifactory.orchestrate.lines import by_line, checkpoints_key
+from aifactory.orchestrate.reported import value_of
+from aifactory.project import Project
+from aifactory.spec import find_recipes
+
+LIMIT = 25
+"""Checkpoints of one line in one tick; what is left comes with the next."""
+
+
+@cache
+def checkpoint_assets(project: Project) -> tuple[dg.AssetKey, ...]:
+    """The checkpoint assets of the project's lines that are scored on any suite. Recipes change only with a reload."""
+    lines = by_line(find_recipes(project).values())
+    return tuple(checkpoints_key(line) for line, recipes in lines.items() if any(recipe.suites for recipe in recipes))
+
+
+def new_evaluations(
+    instance: dg.DagsterInstance, cursor: str | None, assets: Sequence[dg.AssetKey], *, sensor: str
+) -> tuple[list[dg.RunRequest], str]:
+    """A run for each checkpoint that came after the cursor, and the new cursor (storage ids by line).
+
+    All of them, in order, however many came between two ticks. Run keys are made of the training run, the step and the
+    checkpoint's digest, so a lost cursor or a tick that is played again asks for nothing twice.
+    """
+    seen: dict[str, int] = json.loads(cursor) if cursor else {}
+    requests: list[dg.RunRequest] = []
+    for asset in assets:
+        name = key_text(asset)
+        for storage_id, event in _after(instance, asset, seen.get(name, 0)):
+            seen[name] = storage_id
+            request = _request(event, sensor)
+            if request is not None:
+                requests.append(request)
+    return requests, json.dumps(seen, sort_keys=True)
+
+
+def _after(
+    instance: dg.DagsterInstance, asset: dg.AssetKey, storage_id: int
+) -> Iterator[tuple[int, dg.AssetMaterialization]]:
+    wanted = dg.AssetRecordsFilter(asset_key=asset, after_storage_id=storage_id)
+    for record in instance.fetch_materializations(wanted, limit=LIMIT, ascending=True).records:
+        if record.asset_materialization is not None:
+            yield record.storage_id, record.asset_materialization
+
+
+def _request(event: dg.AssetMaterialization, sensor: str) -> dg.RunRequest | None:
+    path, run, step = value_of(event, "checkpoint"), value_of(event, "run"), value_of(event, "step")
+    digest = value_of(event, "digest")
+    if not isinstance(path, str) or not isinstance(run, str):
+        return None  # reported by hand: nothing says which files it is
+    return dg.RunRequest(
+        run_key=f"{run}/{step}/{str(digest)[:16]}",
+        run_config={"ops": {"evaluate": {"config": {"checkpoint": path}}}},
+        tags={REQUESTER_TAG: sensor, "factory/training": tag_value(run), "factory/step": str(step)},
+    )

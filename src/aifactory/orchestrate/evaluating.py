@@ -1,0 +1,117 @@
+"""The step of the job `evaluate`."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import dagster as dg
+
+from aifactory.channel import Message, Scored
+from aifactory.errors import FactoryError
+from aifactory.launch import EvaluateTarget, Plan, plan
+from aifactory.launch.claims import claim
+from aifactory.launch.result import RunResult
+from aifactory.orchestrate.again import Where, planned
+from aifactory.orchestrate.keys import access_of
+from aifactory.orchestrate.lines import evaluations_key
+from aifactory.orchestrate.origin import Origin, by_person, requester
+from aifactory.orchestrate.pipes import ended_badly, failure, follow
+from aifactory.orchestrate.reported import materializations, value_of
+
+TRIES = 2
+STEP = re.compile(r"/checkpoints/step-(\d{8})$")
+
+
+class EvaluateConfig(dg.Config):
+    """Which checkpoint to score, by its canonical path: `/factory/<class>/runs/<run>/checkpoints/step-<8 digits>`."""
+
+    checkpoint: str
+    cluster: str = "local"
+    queue: str | None = None
+    priority: str | None = None
+
+    def label(self) -> str:
+        """How the run is called: the training and the step."""
+        found = STEP.search(self.checkpoint)
+        return f"step-{int(found[1])}" if found else "checkpoint"
+
+
+def evaluate(context: dg.OpExecutionContext, config: EvaluateConfig) -> None:
+    """Score the checkpoint on the suites that its training froze. A failed attempt is followed by a second one.
+
+    A run that no person asked for leaves the work to another that is at it or has done it, and ends green naming it.
+    """
+    where = Where(config.cluster, config.queue, config.priority)
+    name, chosen = planned(context, "evaluate", config.label(), where, lambda origin: _fresh(context, config, origin))
+    other = claim(chosen, name, always=by_person(context.run), requester=requester(context.run))
+    if other is not None:
+        done = "was evaluated by" if other.state == "succeeded" else "is being evaluated by"
+        context.log.info(f"{config.checkpoint} {done} {other.run}: nothing to do")
+        context.add_output_metadata({"claimed_by": other.run, "state": other.state})
+        return
+    scores: dict[str, Scored] = {}
+
+    def take(message: Message) -> None:
+        if message.method == "opened":
+            scores.clear()  # an attempt that failed does not count
+        elif message.method == "report_custom_message" and isinstance(score := message.payload, Scored):
+            scores[f"{score.key} {score.metric}"] = score
+            context.log.info(f"{score.key}: {said(score)}")
+
+    result = follow(context, chosen, run=name, on_message=take, tries=TRIES)
+    if not result.succeeded:
+        raise ended_badly(result, f"evaluation {name}")
+    if not any(value_of(event, "run") == name for event in materializations(context.instance, _key(chosen))):
+        context.log_event(_event(chosen, config.checkpoint, name, result, list(scores.values())))
+    context.add_output_metadata({"run": name, "spec": chosen.hash, "suites": len({one.key for one in scores.values()})})
+
+
+def said(score: Scored) -> str:
+    """`accuracy 0.310 [0.265, 0.358], 400 items`."""
+    return f"{score.metric} {score.value:.4g} [{score.low:.4g}, {score.high:.4g}], {score.items:,} items"
+
+
+def _fresh(context: dg.OpExecutionContext, config: EvaluateConfig, origin: Origin) -> Plan:
+    return plan(
+        EvaluateTarget(config.checkpoint),
+        cluster=config.cluster,
+        queue=config.queue,
+        priority=config.priority,
+        requester=requester(context.run),
+        origin=origin.text,
+    )
+
+
+def _key(plan: Plan) -> dg.AssetKey:
+    if plan.context.line is None:
+        raise failure(FactoryError(f"evaluation {plan.hash[:16]} names no line", fix="plan it anew", code="line"))
+    return evaluations_key(plan.context.line)
+
+
+def _event(plan: Plan, checkpoint: str, run: str, result: RunResult, scores: list[Scored]) -> dg.AssetMaterialization:
+    metadata: dict[str, Any] = {}
+    for score in scores:
+        name = f"{score.key.rsplit('/', 1)[-1]} {score.metric}"
+        if name in metadata:
+            name = f"{score.key} {score.metric}"
+        metadata |= {name: float(score.value), f"{name} low": float(score.low), f"{name} high": float(score.high)}
+        metadata[f"{name} items"] = score.items
+        metadata |= {f"{name} {extra}": float(value) for extra, value in sorted(score.extra.items())}
+    found = STEP.search(checkpoint)
+    if found:
+        metadata["step"] = int(found[1])
+    metadata |= {
+        "checkpoint": checkpoint,
+        "run": run,
+        "attempt": result.attempt,
+        "spec": plan.hash,
+        "class": access_of(plan.context.line or checkpoint.removeprefix("/factory/")),
+        "results": dg.MetadataValue.path(str(result.directory / "results")),
+    }
+    return dg.AssetMaterialization(
+        asset_key=_key(plan),
+        description=f"{checkpoint.rsplit('/', 1)[-1]}: " + "; ".join(f"{one.key} {said(one)}" for one in scores),
+        metadata=metadata,
+        tags={"factory/run": run},
+    )

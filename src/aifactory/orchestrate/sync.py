@@ -1,0 +1,168 @@
+"""Dagster's view of the journals: what they say and Dagster has not heard (rollbacks, builds from elsewhere)."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from typing import Any
+
+import dagster as dg
+
+from aifactory.errors import FactoryError
+from aifactory.launch import resume
+from aifactory.namespace import Audits, Key, Namespace, Publication, Publications
+from aifactory.orchestrate.describe import column_schema, numbers
+from aifactory.orchestrate.interrupts import ENDED
+from aifactory.orchestrate.keys import asset_key
+from aifactory.orchestrate.reported import materializations, value_of
+from aifactory.orchestrate.tables import metadata_value
+
+TICK_SECONDS = 20.0
+"""How long one tick may take; what is left comes with the next."""
+GRACE_SECONDS = 60.0
+"""How long a publication waits for Dagster's retry of the run that made it and was killed before it could say so."""
+
+
+def sync(
+    instance: dg.DagsterInstance, ns: Namespace, cursor: str | None, *, seconds: float = TICK_SECONDS
+) -> tuple[list[str], str]:
+    """Report publications that Dagster lacks; returns a line for each, and the new cursor (journal numbers by key).
+
+    Only what is newer than all that Dagster holds of a key is reported, in the journal's order, so the last
+    materialization is always the current version. A publication whose Dagster run goes on is that run's to report.
+    Without a cursor (a lost database, a new one) every key is looked at. A journal that can't be read is named and
+    passed over until it changes.
+    """
+    known: dict[str, int] = json.loads(cursor) if cursor else {}
+    until = time.monotonic() + seconds
+    said: list[str] = []
+    for key in ns.keys():  # noqa: SIM118  (a namespace is no mapping)
+        if time.monotonic() > until:
+            break
+        number = _number(ns, key)
+        if known.get(str(key)) == number:
+            continue
+        try:
+            known[str(key)] = _sync_key(instance, ns, key, said)
+        except FactoryError as error:
+            said.append(f"{key}: {error}")
+            known[str(key)] = number
+    return said, json.dumps(known, sort_keys=True)
+
+
+def _number(ns: Namespace, key: Key) -> int:
+    # Names only: most ticks find nothing new, and need not read and verify every record.
+    names = [path.stem for path in (ns.directory(key) / "@journal").glob("[0-9]*.json")]
+    return max((int(name) for name in names if name.isdigit()), default=0)
+
+
+def _sync_key(instance: dg.DagsterInstance, ns: Namespace, key: Key, said: list[str]) -> int:
+    """Report what is new of one key; the number up to which all is told."""
+    asset = asset_key(key)
+    held = max((number for event in materializations(instance, asset) if (number := _told(event))), default=0)
+    done = held
+    for publication in Publications(ns, key).all():
+        if publication.n <= held:
+            continue
+        if _is_pending(instance, ns, publication):
+            return done
+        for event in events(ns, key, publication):
+            instance.report_runless_asset_event(event)
+        done = publication.n
+        said.append(f"{key}@{publication.version[:16]}: {publication.action} {publication.n} by {publication.writer}")
+    return done
+
+
+def _told(event: dg.AssetMaterialization) -> int:
+    number = value_of(event, "publication")
+    return number if isinstance(number, int) else 0
+
+
+def _is_pending(instance: dg.DagsterInstance, ns: Namespace, publication: Publication) -> bool:
+    """Whether a Dagster run made it that will still say so."""
+    if publication.action != "publish" or not publication.run:
+        return False
+    try:
+        plan = resume(publication.run, ns=ns)
+    except FactoryError:
+        return False
+    if plan is None or plan.context.origin is None:
+        return False
+    run = instance.get_run_by_id(plan.context.origin.partition("/")[0])
+    if run is None:
+        return False
+    if run.status not in ENDED:
+        return True
+    age = (datetime.now(UTC) - datetime.fromisoformat(publication.at)).total_seconds()
+    return run.status == dg.DagsterRunStatus.FAILURE and age < GRACE_SECONDS
+
+
+def events(
+    ns: Namespace, key: Key, publication: Publication
+) -> list[dg.AssetMaterialization | dg.AssetCheckEvaluation]:
+    """The materialization, and after it its checks: downstream automation asks for checks that are newer than it."""
+    asset = asset_key(key)
+    checks = [
+        dg.AssetCheckEvaluation(
+            asset_key=asset,
+            check_name=name,
+            passed=audit.passed,
+            blocking=audit.blocking,
+            severity=dg.AssetCheckSeverity.ERROR if audit.blocking else dg.AssetCheckSeverity.WARN,
+            description=audit.reason or None,
+            metadata={
+                "version": publication.version,
+                **{f"count: {count}": value for count, value in numbers(audit.counts).items()},
+            },
+        )
+        for name, audit in sorted(Audits(ns, key, publication.version).latest().items())
+    ]
+    materialization = dg.AssetMaterialization(
+        asset_key=asset,
+        description=f"{publication.action} {publication.n} by {publication.writer}"
+        + (f": {publication.why}" if publication.why else ""),
+        metadata=_metadata(ns, key, publication),
+        tags=_tags(publication.version, publication.code_version, publication.inputs),
+    )
+    return [materialization, *checks]
+
+
+def _metadata(ns: Namespace, key: Key, publication: Publication) -> dict[str, Any]:
+    shown: dict[str, Any] = {
+        "class": key.access,
+        "version": publication.version,
+        "outcome": "rolled back" if publication.action == "rollback" else "published",
+        "publication": publication.n,
+        "build_key": publication.build_key,
+        "code_version": publication.code_version,
+        "bytes": publication.bytes,
+        "run": publication.run,
+        "writer": publication.writer,
+    }
+    if publication.rows is not None:
+        shown["dagster/row_count"] = publication.rows
+    if publication.inputs:
+        shown["inputs"] = metadata_value("input", publication.inputs)
+    if publication.previous:
+        shown["previous"] = publication.previous
+    if publication.why:
+        shown["why"] = publication.why
+    try:
+        columns = ns.resolve(key, publication.version).manifest.columns
+    except FactoryError:
+        return shown  # its files are gone; what the journal says of it stays true
+    if columns:
+        shown["dagster/column_schema"] = column_schema([column.model_dump() for column in columns])
+    return shown
+
+
+def _tags(version: str, code_version: str, inputs: Mapping[str, str]) -> dict[str, str]:
+    """What Dagster itself puts on a materialization, so that staleness is computed from it alike."""
+    tags = {
+        "dagster/data_version": version,
+        "dagster/data_version_is_user_provided": "true",
+        "dagster/code_version": code_version,
+    }
+    return tags | {f"dagster/input_data_version/{key}": value for key, value in inputs.items()}

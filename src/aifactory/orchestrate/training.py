@@ -1,0 +1,148 @@
+"""The step of the job `train`."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import dagster as dg
+from pydantic import Field
+
+from aifactory.channel import CheckpointSaved, Message, Reader
+from aifactory.errors import FactoryError
+from aifactory.launch import Plan, attempt_name, plan
+from aifactory.launch.result import RunResult
+from aifactory.orchestrate.again import Where, planned
+from aifactory.orchestrate.keys import access_of
+from aifactory.orchestrate.lines import checkpoints_key
+from aifactory.orchestrate.origin import Origin, requester
+from aifactory.orchestrate.pipes import ended_badly, failure, follow
+from aifactory.orchestrate.reported import messages_of
+from aifactory.spec import get_recipe
+
+
+class TrainConfig(dg.Config):
+    """What to train: a recipe with overrides, or the hash of a spec that was frozen by `aifactory plan`; and where."""
+
+    recipe: str | None = None
+    overrides: dict[str, Any] = Field(default_factory=dict)
+    spec: str | None = None
+    cluster: str = "local"
+    queue: str | None = None
+    priority: str | None = None
+    deadline_seconds: float | None = None
+
+    def label(self) -> str:
+        """How the run is called."""
+        return self.recipe or (self.spec or "")[:12] or "train"
+
+    def texts(self) -> list[str]:
+        """The overrides as `path=value`."""
+        values = {path: one if isinstance(one, str) else json.dumps(one) for path, one in self.overrides.items()}
+        return [f"{path}={value}" for path, value in values.items()]
+
+
+def train(context: dg.OpExecutionContext, config: TrainConfig) -> None:
+    """Resolve, freeze, gate, launch or adopt, watch to the end. Each checkpoint becomes a materialization at once."""
+    where = Where(config.cluster, config.queue, config.priority)
+    name, chosen = planned(context, "train", config.label(), where, lambda origin: _fresh(context, config, origin))
+    context.log.info(f"run {name}, spec {chosen.hash}, line {chosen.context.line}")
+    checkpoints = Checkpoints(context, chosen, name)
+    result = follow(context, chosen, run=name, on_message=checkpoints.take)
+    checkpoints.earlier(result)
+    if not result.succeeded:
+        raise ended_badly(result, f"training {name}")
+    context.add_output_metadata(
+        {
+            "run": name,
+            "spec": chosen.hash,
+            "checkpoints": checkpoints.count,
+            "run_directory": dg.MetadataValue.path(str(result.directory)),
+        }
+    )
+
+
+def _fresh(context: dg.OpExecutionContext, config: TrainConfig, origin: Origin) -> Plan:
+    if bool(config.recipe) == bool(config.spec):
+        raise FactoryError(
+            "the job train takes a recipe or the hash of a frozen spec",
+            found="both" if config.recipe else "neither",
+            expected="one of `recipe` and `spec`",
+            fix="name a recipe; `aifactory plan <recipe>` prints the hash of its spec",
+            code="config",
+        )
+    if config.spec and config.overrides:
+        raise FactoryError(
+            f"spec {config.spec[:16]} is frozen and takes no overrides",
+            found=", ".join(config.overrides),
+            fix="launch the recipe with these overrides, or the spec without them",
+            code="config",
+        )
+    target = config.spec if config.spec else get_recipe(str(config.recipe))
+    return plan(
+        target,
+        cluster=config.cluster,
+        overrides=config.texts(),
+        queue=config.queue,
+        priority=config.priority,
+        deadline_seconds=config.deadline_seconds,
+        requester=requester(context.run),
+        origin=origin.text,
+    )
+
+
+class Checkpoints:
+    """Turns checkpoint messages into materializations of the line's checkpoints, each once in Dagster's life.
+
+    A worker that comes back hears every message again; those that stand in Dagster by (run, attempt, seq) are passed
+    over.
+    """
+
+    def __init__(self, context: dg.OpExecutionContext, plan: Plan, run: str):
+        if plan.context.line is None:
+            raise failure(FactoryError(f"spec {plan.hash[:16]} names no line", fix="plan its recipe anew", code="line"))
+        self._context, self._plan, self._run, self._line = context, plan, run, plan.context.line
+        self._key = checkpoints_key(self._line)
+        self._told = messages_of(context.instance, self._key, run)
+        self.count = 0
+
+    def take(self, message: Message) -> None:
+        """A message of the attempt that is watched."""
+        if message.method != "report_custom_message" or not isinstance(saved := message.payload, CheckpointSaved):
+            return
+        self.count += 1
+        if (message.attempt, message.seq) not in self._told:
+            self._told.add((message.attempt, message.seq))
+            self._context.log_event(self._event(message, saved))
+
+    def earlier(self, result: RunResult) -> None:
+        """Those of earlier attempts that nobody was there to tell."""
+        for attempt in range(1, result.attempt):
+            reader = Reader(result.directory / "attempts" / attempt_name(attempt))
+            try:
+                for message in reader.new():
+                    self.take(message)
+            except FactoryError as error:
+                self._context.log.warning(f"attempt {attempt}: {error}")
+
+    def _event(self, message: Message, saved: CheckpointSaved) -> dg.AssetMaterialization:
+        metadata: dict[str, Any] = {name: float(value) for name, value in sorted(saved.metrics.items())}
+        metadata |= {
+            "step": saved.step,
+            "loss": float(saved.loss),
+            "tokens": saved.tokens,
+            "checkpoint": saved.path,
+            "digest": saved.digest,
+            "run": self._run,
+            "attempt": message.attempt,
+            "message": message.seq,
+            "spec": self._plan.hash,
+            "recipe": self._plan.context.recipe or "",
+            "class": access_of(self._line),
+        }
+        return dg.AssetMaterialization(
+            asset_key=self._key,
+            description=f"step {saved.step:,} of {self._run}",
+            metadata=metadata,
+            tags={"dagster/data_version": saved.digest, "factory/run": self._run},
+        )
