@@ -2,14 +2,82 @@
 
 from __future__ import annotations
 
+import os
+import resource
+import subprocess
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 
 import pytest
 
 from aifactory.namespace import Namespace
 
+Room = Callable[[int], AbstractContextManager[None]]
+
 
 @pytest.fixture
 def ns(tmp_path: Path) -> Namespace:
     """An empty namespace of the test's own."""
     return Namespace(tmp_path / "namespace")
+
+
+@pytest.fixture
+def small_disk(tmp_path: Path) -> Iterator[tuple[Path, Room]]:
+    """A directory, and `room(bytes)`: a context in which only about that much can be written there.
+
+    A tmpfs of 1 MiB that is filled up (ENOSPC); where this user may not mount, a limit on the size of a file (EFBIG).
+    """
+    disk = tmp_path / "disk"
+    disk.mkdir()
+    mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=1m", "tmpfs", disk], capture_output=True, check=False)
+
+    @contextmanager
+    def filled(free: int) -> Iterator[None]:
+        filler = disk / ".filler"
+        status = os.statvfs(disk)
+        filler.write_bytes(bytes(max(status.f_bavail * status.f_frsize - free, 0)))
+        try:
+            yield
+        finally:
+            filler.unlink()
+
+    @contextmanager
+    def limited(free: int) -> Iterator[None]:
+        before = resource.getrlimit(resource.RLIMIT_FSIZE)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (free, before[1]))
+        try:
+            yield
+        finally:
+            resource.setrlimit(resource.RLIMIT_FSIZE, before)
+
+    try:
+        yield disk, limited if mounted.returncode else filled
+    finally:
+        if not mounted.returncode:
+            subprocess.run(["umount", "-l", disk], check=True)
+
+
+@pytest.fixture
+def read_only(tmp_path: Path) -> Callable[[Path], AbstractContextManager[None]]:
+    """`read_only(path)`: a context in which nothing can be written in a tree, for root neither."""
+
+    @contextmanager
+    def closed(path: Path) -> Iterator[None]:
+        directories = [directory for directory, _, _ in path.walk()]
+        user = os.geteuid()
+        for place in [*tmp_path.parents[:2], tmp_path] if user == 0 else []:
+            place.chmod(0o755)  # pytest keeps its directories to their owner, and root becomes somebody else below
+        for directory in directories:
+            directory.chmod(0o555)
+        if user == 0:
+            os.seteuid(65534)
+        try:
+            yield
+        finally:
+            if user == 0:
+                os.seteuid(0)
+            for directory in directories:
+                directory.chmod(0o755)
+
+    return closed

@@ -1,6 +1,6 @@
 """Store, Journal, digests, canonical JSON: the only code that writes control records."""
 
-from aifactory.store.canonical import canonical, digest
+from aifactory.store.canonical import canonical, digest, parse
 from aifactory.store.files import fsync_directory, hash_file, make_directory, write_file, writing
 from aifactory.store.journal import Journal, JournalConflict, Record
 from aifactory.store.store import Store
@@ -15,6 +15,7 @@ __all__ = [
     "fsync_directory",
     "hash_file",
     "make_directory",
+    "parse",
     "write_file",
     "writing",
 ]

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import hashlib
+import json
+from typing import Any
 
 import rfc8785
 
@@ -27,6 +29,23 @@ def canonical(value: object) -> bytes:
         ) from error
 
 
+def parse(data: bytes) -> Any:
+    """The value that `canonical` wrote; ValueError when `data` isn't JSON.
+
+    RFC 8785 spells a float of 2^53 or more like an integer; here it becomes the float again, so that
+    `canonical(parse(data)) == data` for everything that `canonical` returned.
+    """
+    try:
+        return json.loads(data, parse_int=_number)
+    except RecursionError as error:
+        raise ValueError("nested too deeply") from error
+
+
 def digest(value: object) -> str:
     """SHA-256 over `canonical(value)`, as 64 lower-case hexadecimal digits."""
     return hashlib.sha256(canonical(value)).hexdigest()
+
+
+def _number(digits: str) -> int | float:
+    # Longer ones have no exact integer here, and Python refuses to parse more than 4,300 digits.
+    return int(digits) if len(digits) < 17 and abs(int(digits)) < 2**53 else float(digits)

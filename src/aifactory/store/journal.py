@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -10,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from aifactory.errors import FactoryError
-from aifactory.store.canonical import canonical, digest
+from aifactory.store.canonical import canonical, digest, parse
 from aifactory.store.store import Store
 
 FIRST = "0" * 64
@@ -152,8 +151,8 @@ def _bytes(record: Record) -> bytes:
 
 def _parse(path: Path, n: int, data: bytes) -> Record:
     try:
-        raw = json.loads(data)
-    except (ValueError, RecursionError) as error:
+        raw = parse(data)
+    except ValueError as error:
         raise _broken(path, "is torn or is not JSON", f"{len(data)} bytes: {error}", "a whole record") from error
     if not isinstance(raw, dict) or set(raw) != _FIELDS or raw["schema"] != 1 or not isinstance(raw["body"], dict):
         found = sorted(raw) if isinstance(raw, dict) else type(raw).__name__
