@@ -48,7 +48,7 @@ class Writer:
         return self._closed
 
     def send(self, payload: Payload) -> None:
-        """Put the message on disk. Raises FactoryError: "closed" after the end, "disk_full" and the like from the store."""
+        """Put the message on disk. Raises FactoryError: "closed" after the end, "disk_full" and such from the store."""
         with self._lock:
             if isinstance(payload, Closed):
                 raise FactoryError("a writer closes its channel by close(), which counts the messages", code="channel")

@@ -7,7 +7,7 @@ from aifactory.launch.gate import CheckFact, Facts, InputFact, gate
 from aifactory.launch.images import ImageSummary, LocalImage, ensure_image, list_images
 from aifactory.launch.launcher import launch
 from aifactory.launch.names import attempt_name, job_name, run_name
-from aifactory.launch.plan import EvaluateTarget, Plan, plan, resume
+from aifactory.launch.plan import CheckTarget, EvaluateTarget, Plan, plan, resume
 from aifactory.launch.refusal import GateRefused, Refusal
 from aifactory.launch.result import Outcome, RunResult, Signal
 from aifactory.launch.runs import RunSummary, find_run, get_run, runs, stop, summary
@@ -16,6 +16,7 @@ __all__ = [
     "Attempt",
     "Attempts",
     "CheckFact",
+    "CheckTarget",
     "Cluster",
     "EvaluateTarget",
     "Facts",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 from aifactory.errors import FactoryError
@@ -30,7 +31,7 @@ def gather(plan: Plan, run: str, directory: Path, *, ns: Namespace, project: Pro
         access=declared or (Key.parse(context.line).access if context.line else "public"),
         cluster=context.cluster,
         clusters=tuple(sorted(clusters)),
-        inputs=tuple(_input(ref, context, ns) for ref in spec.inputs),
+        inputs=_inputs(spec, context, ns),
         queue=context.queue,
         priority=context.priority,
         queues=cluster.queues if cluster else (),
@@ -48,6 +49,14 @@ def _owner(directory: Path, hash: str) -> str | None:
         return None
     found = RunSpec.load(file).hash
     return None if found == hash else found
+
+
+def _inputs(spec: RunSpec, context: Context, ns: Namespace) -> tuple[InputFact, ...]:
+    found = tuple(_input(ref, context, ns) for ref in spec.inputs)
+    if spec.kind == "build" and spec.build.only_checks:
+        # A red check must be free to run again on what it is red for.
+        return tuple(replace(one, checks=()) for one in found)
+    return found
 
 
 def _input(ref: InputRef, context: Context, ns: Namespace) -> InputFact:

@@ -10,7 +10,7 @@ from typing import Any
 from aifactory.datasets import Stage, find_stages
 from aifactory.errors import FactoryError
 from aifactory.launch.clusters import close_matches
-from aifactory.launch.resolve import resolve_evaluation, resolve_recipe, resolve_stage, started_from
+from aifactory.launch.resolve import resolve_checks, resolve_evaluation, resolve_recipe, resolve_stage, started_from
 from aifactory.launch.runs import find_run
 from aifactory.namespace import Namespace
 from aifactory.project import Project
@@ -34,6 +34,15 @@ class EvaluateTarget:
 
 
 @dataclass(frozen=True)
+class CheckTarget:
+    """Run these checks of a stage alone, on its current snapshot or on `version` of it."""
+
+    stage: Stage
+    checks: tuple[str, ...]
+    version: str | None = None
+
+
+@dataclass(frozen=True)
 class Plan:
     """A frozen spec and its context. `path` is the frozen `spec.json`; `label` names the run (stage, recipe, ...)."""
 
@@ -54,7 +63,7 @@ class Plan:
 
 
 def plan(
-    target: Recipe | Stage | EvaluateTarget | str,
+    target: Recipe | Stage | CheckTarget | EvaluateTarget | str,
     *,
     cluster: str = "local",
     overrides: Sequence[str] | Mapping[str, object] = (),
@@ -69,10 +78,10 @@ def plan(
 ) -> Plan:
     """Resolve the target and freeze its spec. Nothing is launched.
 
-    A recipe trains, a stage builds, an EvaluateTarget scores a checkpoint. A string is the hash of a frozen spec (or
-    at least 8 digits of it), which takes its newest resolution; a key's name, the canonical path of a checkpoint, or
-    else a recipe's name. Raises GateRefused for inputs that are not built (all of them, code "input_not_built"),
-    FactoryError for a target or an override that is wrong.
+    A recipe trains, a stage builds, a CheckTarget runs checks, an EvaluateTarget scores a checkpoint. A string is the
+    hash of a frozen spec (or at least 8 digits of it), which takes its newest resolution; a stage's key, the canonical
+    path of a checkpoint, or else a recipe's name. Raises GateRefused for inputs that are not built (all of them, code
+    "input_not_built"), FactoryError for a target or an override that is wrong.
     """
     project = project or Project.current()
     ns = ns or Namespace(project.namespace)
@@ -96,6 +105,8 @@ def plan(
         _no_overrides(str(target), overrides)
         if isinstance(target, Stage):
             resolved = resolve_stage(target, ns, project)
+        elif isinstance(target, CheckTarget):
+            resolved = resolve_checks(target.stage, target.checks, target.version, ns, project)
         else:
             resolved = resolve_evaluation(target.checkpoint, ns, project)
     context = _context(resolved.context, asked, ns, project)

@@ -8,7 +8,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import cast
 
-from aifactory.datasets import Stage
+from aifactory.datasets import Stage, build_config, check_config
+from aifactory.datasets.config import SNAPSHOT
 from aifactory.errors import FactoryError
 from aifactory.launch.inputs import Resolver
 from aifactory.namespace import Namespace, Publications
@@ -77,8 +78,6 @@ def resolve_stage(stage: Stage, ns: Namespace, project: Project) -> Resolved:
 
     The context keeps, under places["@journal"], the number of the key's journal that this build starts from.
     """
-    from aifactory.datasets import build_config
-
     config = build_config(stage)
     resolver = Resolver(ns, config.key)
     refs = [resolver.current(edge.role, _kind(edge.kind), edge.key, _part(edge.part)) for edge in stage.edges]
@@ -91,6 +90,22 @@ def resolve_stage(stage: Stage, ns: Namespace, project: Project) -> Resolved:
     )
     label = config.key.split("/", 1)[1]
     return Resolved(spec, label, {"places": started_from(config.key, ns)})
+
+
+def resolve_checks(
+    stage: Stage, names: Sequence[str], version: str | None, ns: Namespace, project: Project
+) -> Resolved:
+    """A build that only runs these checks, on the current snapshot of the stage's key (or on `version` of it)."""
+    config = check_config(stage, names)
+    resolver = Resolver(ns, f"the checks of {config.key}")
+    if version is None:
+        ref = resolver.current(SNAPSHOT, "dataset", config.key)
+        resolver.check()
+    else:
+        ref = InputRef(role=SNAPSHOT, kind="dataset", key=config.key, version=ns.resolve(config.key, version).version)
+    inputs = () if ref is None else (ref,)
+    spec = RunSpec(kind="build", config=config, inputs=inputs, image=image_ref(project, "data"))
+    return Resolved(spec, config.key.split("/", 1)[1], {"places": started_from(config.key, ns)})
 
 
 def started_from(key: str, ns: Namespace) -> dict[str, str]:
