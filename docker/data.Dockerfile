@@ -1,5 +1,5 @@
 # The data image: what runs builds. Its context is the copy of its build inputs, and nothing else:
-#   docker build -f docker/data.Dockerfile "$(aifactory image data --json | jq -r .path)"
+#   docker build -f docker/data.Dockerfile "$(aifactory image path data)"
 FROM python:3.12-slim-bookworm AS environment
 COPY locks/data.lock /build/data.lock
 RUN python -m venv /opt/environment \

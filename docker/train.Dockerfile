@@ -1,5 +1,5 @@
 # The training image: what runs training and evaluations. Its context is the copy of its build inputs, and nothing else:
-#   docker build -f docker/train.Dockerfile "$(aifactory image train --json | jq -r .path)"
+#   docker build -f docker/train.Dockerfile "$(aifactory image path train)"
 FROM python:3.12-slim-bookworm AS environment
 COPY locks/train.lock /build/train.lock
 RUN python -m venv /opt/environment \

@@ -1,0 +1,5 @@
+"""`python -m aifactory.cli`, where the console script is not on PATH."""
+
+from aifactory.cli import main
+
+main()

@@ -1,0 +1,39 @@
+"""`aifactory doctor`: what this machine lacks, and what is wrong with the records."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from aifactory.cli.failures import FAILED
+from aifactory.cli.output import JsonOption, console, print_json
+
+
+def doctor_command(
+    verify: Annotated[bool, typer.Option("--verify", help="Compare every published file with its digest too.")] = False,
+    as_json: Annotated[bool, JsonOption] = False,
+) -> None:
+    """Look at Python, disk, root, environments, definitions, sources, services and records.
+
+    Names what is missing or broken, and the fix. Fails when something is broken; a warning is no failure.
+    """
+    from rich.text import Text
+
+    from aifactory.cli.findings import Finding, machine, records, work
+    from aifactory.project import Project
+
+    project = Project.current()
+    findings: list[Finding] = [*machine(project), *work(project), *records(project, verify=verify)]
+    broken = any(one.state == "broken" for one in findings)
+    if as_json:
+        print_json({"healthy": not broken, "findings": [vars(one) for one in findings]})
+    else:
+        out = console()
+        for one in findings:
+            style = {"ok": "green", "warning": "yellow", "broken": "bold red"}[one.state]
+            out.print(Text.assemble((f"{one.state:8} ", style), f"{one.name:14} {one.text}"))
+            if one.fix:
+                out.print(Text(f"{'':24}fix: {one.fix}"))
+    if broken:
+        raise typer.Exit(FAILED)

@@ -1,0 +1,54 @@
+"""Errors as a person, or a machine, reads them."""
+
+from __future__ import annotations
+
+import json
+import sys
+
+from aifactory.errors import FactoryError
+
+FAILED, USAGE, REFUSED = 1, 2, 3
+# What was typed names nothing, or is no name at all.
+TYPED = frozenset(
+    {
+        "context",
+        "key",
+        "override",
+        "run_name",
+        "second checkout",
+        "unknown_cluster",
+        "unknown_image",
+        "unknown_recipe",
+        "unknown_run",
+        "unknown_spec",
+        "unknown_target",
+    }
+)
+
+
+def report(error: FactoryError, *, as_json: bool) -> int:
+    """Print the error on standard error (as JSON on standard output too, if asked for); its exit code."""
+    if as_json:
+        print(json.dumps({"error": facts(error)}, indent=2))
+    print(f"error: {error}", file=sys.stderr)
+    return exit_code(error)
+
+
+def exit_code(error: FactoryError) -> int:
+    """1 failed, 2 wrong usage, 3 refused."""
+    if hasattr(error, "refusals"):
+        return REFUSED
+    return USAGE if error.code in TYPED else FAILED
+
+
+def facts(error: FactoryError) -> dict[str, object]:
+    """The error's parts, with every reason of a refusal."""
+    found: dict[str, object] = {"code": error.code, "what": error.what}
+    if hasattr(error, "refusals"):
+        names = ("code", "what", "found", "expected", "fix")
+        found["refusals"] = [{name: getattr(one, name) for name in names} for one in error.refusals]
+    for name in ("found", "expected", "fix"):
+        value = getattr(error, name)
+        if value not in (None, ""):
+            found[name] = str(value)
+    return found

@@ -1,0 +1,169 @@
+"""What the doctor looks at. Each finding names its object, and the fix where there is something to mend."""
+
+from __future__ import annotations
+
+import os
+import platform
+import shutil
+import sys
+import tempfile
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from aifactory.environments import PYTHON, environment_path, find_uv, is_complete
+from aifactory.errors import FactoryError
+from aifactory.project import Project
+
+BROKEN_BELOW, WARN_BELOW = 1e9, 8e9
+LOCKS = ("control", "data", "train", "dev")
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One line of the doctor."""
+
+    name: str
+    state: Literal["ok", "warning", "broken"]
+    text: str
+    fix: str = ""
+
+
+def machine(project: Project) -> Iterator[Finding]:
+    """Python, uv, disk, the root's writability, environments."""
+    version = platform.python_version()
+    if version.startswith(PYTHON):
+        yield Finding("python", "ok", f"{version} at {sys.executable}")
+    else:
+        yield Finding("python", "broken", f"{version}, and the project needs {PYTHON}", "make demo makes one with it")
+    yield _guard("uv", lambda: Finding("uv", "ok", " ".join(find_uv())))
+    free = shutil.disk_usage(_existing(project.state)).free
+    text = f"{free / 1e9:.1f} GB free under {project.state}"
+    if free < BROKEN_BELOW:
+        yield Finding("disk", "broken", text, f"free some: at least {BROKEN_BELOW / 1e9:.0f} GB")
+    elif free < WARN_BELOW:
+        yield Finding("disk", "warning", text, "a first set-up of all environments takes about 8 GB")
+    else:
+        yield Finding("disk", "ok", text)
+    yield _root(project)
+    made = [
+        name for name in LOCKS if is_complete(environment_path(project.envs, project.root / "locks" / f"{name}.lock"))
+    ]
+    rest = [name for name in LOCKS if name not in made]
+    later = f"; at first use: {', '.join(rest)}" if rest else ""
+    yield Finding("environments", "ok", f"made: {', '.join(made) or 'none'}{later}")
+
+
+def work(project: Project) -> Iterator[Finding]:
+    """Definitions, clusters, sources, git, services."""
+    yield _guard("stages", lambda: _stages(project), "correct the file that it names")
+    yield _guard("clusters", lambda: _clusters(project))
+    yield _mirror()
+    yield _guard("git", lambda: _git(project))
+    yield _services(project)
+
+
+def records(project: Project, *, verify: bool) -> Iterator[Finding]:
+    """Journals, the view that people see of them, snapshots: broken ones by name, else one line."""
+    from aifactory.namespace import Namespace, Publications
+
+    ns = Namespace(project.namespace)
+    good = 0
+    for key in ns.keys():
+        try:
+            publications = Publications(ns, key)
+            last = publications.all()[-1]
+            snapshot = ns.resolve(key)
+            if verify:
+                snapshot.verify()
+            else:
+                snapshot.look()
+            shown = ns.directory(key) / "@current"
+            if not shown.is_symlink() or shown.readlink().name != f"@{last.version[:16]}":
+                publications.show()
+                yield Finding("record", "warning", f"{key}: @current did not show {last.version[:16]}; it does now")
+            good += 1
+        except FactoryError as error:
+            yield Finding("record", "broken", f"{key}: {error.what}{_found(error)}", error.fix)
+        except (OSError, IndexError) as error:
+            yield Finding("record", "broken", f"{key}: {error}", f"look at {ns.directory(key)}")
+    how = "every file compared" if verify else "sizes compared; --verify compares every byte"
+    yield Finding("records", "ok", f"{good} keys are whole ({how})")
+
+
+def _root(project: Project) -> Finding:
+    root = project.namespace
+    try:
+        with tempfile.NamedTemporaryFile(dir=_existing(root), prefix=".doctor-"):
+            pass
+    except OSError as error:
+        return Finding(
+            "root", "broken", f"{root} can't be written: {error.strerror}", "set AIFACTORY_ROOT to a folder of yours"
+        )
+    return Finding("root", "ok", str(root))
+
+
+def _stages(project: Project) -> Finding:
+    from aifactory.datasets import find_stages
+    from aifactory.spec import find_recipes
+
+    stages, recipes = find_stages(project), find_recipes(project)
+    return Finding("stages", "ok", f"{len(stages)} stages, {len(recipes)} recipes: {', '.join(sorted(recipes))}")
+
+
+def _clusters(project: Project) -> Finding:
+    from aifactory.launch.clusters import load_clusters
+
+    return Finding("clusters", "ok", ", ".join(load_clusters(project)))
+
+
+def _mirror() -> Finding:
+    mirror = os.environ.get("AIFACTORY_MIRROR")
+    if not mirror:
+        return Finding("sources", "ok", "AIFACTORY_MIRROR is not set: archives come from their public repositories")
+    if not Path(mirror).is_dir():
+        fix = "set AIFACTORY_MIRROR to the folder that holds the archives, or unset it"
+        return Finding("sources", "broken", f"AIFACTORY_MIRROR names no folder: {mirror}", fix)
+    held = sorted(path.name for path in Path(mirror).iterdir() if path.is_file())
+    return Finding("sources", "ok", f"mirror {mirror}: {', '.join(held) or 'empty'}")
+
+
+def _git(project: Project) -> Finding:
+    from aifactory.spec import git_facts
+
+    facts = git_facts(project.root)
+    if facts.commit is None:
+        return Finding("git", "warning", "no commit: a run can't say which code made it", "git commit")
+    if facts.dirty:
+        text = f"{facts.commit[:12]} with uncommitted changes: runs stay on this machine"
+        return Finding("git", "warning", text, "commit before you launch elsewhere")
+    return Finding("git", "ok", facts.commit[:12])
+
+
+def _services(project: Project) -> Finding:
+    from aifactory.laptop.services import Services
+
+    services = Services(project)
+    recorded, running = services.state().services, services.running()
+    if not running:
+        return Finding("services", "ok", "Dagster is not running here (make ui starts it)")
+    if len(running) < len(recorded):
+        gone = ", ".join(one.name for one in recorded if not one.alive())
+        return Finding("services", "warning", f"ended by itself: {gone}", "make ui starts it again")
+    return Finding("services", "ok", f"Dagster runs at {services.address}")
+
+
+def _guard(name: str, look: Callable[[], Finding], fix: str = "") -> Finding:
+    try:
+        return look()
+    except FactoryError as error:
+        return Finding(name, "broken", error.what + _found(error), error.fix or fix)
+
+
+def _found(error: FactoryError) -> str:
+    return f" ({error.found})" if error.found is not None else ""
+
+
+def _existing(path: Path) -> Path:
+    return next(place for place in (path, *path.parents) if place.is_dir())

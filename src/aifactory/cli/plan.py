@@ -1,0 +1,110 @@
+"""`aifactory plan`: what would run."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from aifactory.cli.output import JsonOption, console, person, print_json
+from aifactory.cli.target import HELP, target
+
+if TYPE_CHECKING:
+    from aifactory.launch import Plan
+
+Target = Annotated[str, typer.Argument(help=HELP, metavar="TARGET")]
+Overrides = Annotated[
+    list[str] | None,
+    typer.Argument(help="Changes to the config: `steps=100 model.hidden=128`.", metavar="[NAME=VALUE]..."),
+]
+Cluster = Annotated[str, typer.Option(help="Where: a name of clusters.toml.")]
+Queue = Annotated[str | None, typer.Option(help="A queue of that cluster.")]
+Priority = Annotated[str | None, typer.Option(help="A priority of that cluster.")]
+
+
+def plan_command(
+    what: Target,
+    overrides: Overrides = None,
+    cluster: Cluster = "local",
+    queue: Queue = None,
+    priority: Priority = None,
+    as_json: Annotated[bool, JsonOption] = False,
+) -> None:
+    """Resolve what would run, write its frozen spec and nothing else, and print its hash.
+
+    `aifactory launch HASH` then launches exactly that.
+    """
+    planned = make(what, overrides, cluster, queue, priority)
+    if as_json:
+        print_json(describe(planned))
+        return
+    show(planned)
+
+
+def make(what: str, overrides: list[str] | None, cluster: str, queue: str | None, priority: str | None) -> Plan:
+    """The plan that the options name."""
+    from aifactory.launch import plan
+    from aifactory.project import Project
+
+    project = Project.current()
+    return plan(
+        target(what, project),
+        cluster=cluster,
+        overrides=overrides or (),
+        queue=queue,
+        priority=priority,
+        requester=f"person:{person()}",
+        project=project,
+    )
+
+
+def describe(planned: Plan) -> dict[str, Any]:
+    """The plan as JSON."""
+    return {
+        "hash": planned.hash,
+        "kind": planned.kind,
+        "path": str(planned.path),
+        "spec": planned.spec.model_dump(mode="json"),
+        "context": planned.context.model_dump(mode="json"),
+    }
+
+
+def show(planned: Plan) -> None:
+    """The plan for a person: what decides the result, then what doesn't."""
+    from rich.text import Text
+
+    out = console()
+    out.print(Text.assemble((f"{planned.kind} ", "bold"), planned.label, "   spec ", (planned.hash, "bold")))
+    out.print(Text("what decides the result", "bold"))
+    for name, value in _flat(planned.spec.config.model_dump(mode="json")):
+        out.print(Text(f"  {name:34} {value}"))
+    for one in planned.spec.inputs:
+        part = f" ({one.part})" if one.part else ""
+        out.print(Text(f"  {'input ' + one.role:34} {one.key}@{one.version[:16]}{part}"))
+    out.print(Text(f"  {'image':34} {planned.spec.image.name} {planned.spec.image.digest[:16]}"))
+    out.print(Text("where and for whom", "bold"))
+    context = planned.context
+    commit = (context.commit or "no commit")[:16] + (" with uncommitted changes" if context.dirty else "")
+    rows = {
+        "cluster": context.cluster,
+        "queue": context.queue,
+        "priority": context.priority,
+        "line": context.line,
+        "suites": ", ".join(f"{suite.key}@{suite.version[:16]}" for suite in context.suites),
+        "commit": commit,
+        "frozen spec": planned.path,
+    }
+    for name, value in rows.items():
+        if value:
+            out.print(Text(f"  {name:34} {value}"))
+    out.print(Text(f"launch it: aifactory launch {planned.hash}", "dim"))
+
+
+def _flat(config: dict[str, Any], prefix: str = "") -> list[tuple[str, object]]:
+    found: list[tuple[str, object]] = []
+    for name, value in config.items():
+        if isinstance(value, dict) and value:
+            found += _flat(value, f"{prefix}{name}.")
+        else:
+            found.append((prefix + name, value))
+    return found
