@@ -26,8 +26,17 @@ def import_folder(project: Project, folder: str) -> list[ModuleType]:
     _forget_others(project.root)
     if sys.path[:1] != [str(project.root)]:
         sys.path[:] = [str(project.root), *(one for one in sys.path if one != str(project.root))]
-        importlib.invalidate_caches()
+    importlib.invalidate_caches()
+    _own_package(root)
     return [_import(project.root, path) for path in _sources(root)]
+
+
+def _own_package(root: Path) -> None:
+    """A folder without `__init__.py` loses to any installed package of its name; so the package is made here."""
+    if root.name not in sys.modules and not (root / "__init__.py").exists():
+        package = ModuleType(root.name)
+        package.__path__ = [str(root)]
+        sys.modules[root.name] = package
 
 
 def _sources(root: Path) -> Iterator[Path]:
@@ -61,13 +70,20 @@ def _import(root: Path, path: Path) -> ModuleType:
     return module
 
 
+def _places(module: ModuleType) -> list[str]:
+    """Where a module stands; a namespace package of several folders is judged by the modules in it."""
+    file: str | None = getattr(module, "__file__", None)
+    paths = [str(path) for path in getattr(module, "__path__", ())]
+    return [file] if file else paths if len(paths) == 1 else []
+
+
 def _forget_others(root: Path) -> None:
     """Drop packages of our top-level names if any of their modules stands outside `root`."""
     ours = {name: module for name, module in sys.modules.items() if name.partition(".")[0] in OWN}
     foreign = {
         name.partition(".")[0]
         for name, module in ours.items()
-        if module.__file__ is not None and not Path(module.__file__).resolve().is_relative_to(root)
+        if any(not Path(place).resolve().is_relative_to(root) for place in _places(module))
     }
     for name in ours:
         if name.partition(".")[0] in foreign:

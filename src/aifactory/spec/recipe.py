@@ -62,8 +62,9 @@ class Recipe:
         return self.build()
 
     def build(self, overrides: Iterable[str] | Mapping[str, object] = ()) -> Train:
-        """The config with overrides applied. FactoryError with code "recipe" for anything that is no Train."""
-        config = self.function()
+        """The config with overrides applied. FactoryError with code "recipe" for anything that is no Train, and for
+        an error in the function; one that has a code of its own keeps it."""
+        config = self._call()
         if not isinstance(config, Train):
             raise self._refuse(
                 "it returned something else than a Train",
@@ -76,14 +77,20 @@ class Recipe:
     def validate(self) -> None:
         """Build the config and check line, suites and classes; FactoryError says what is wrong in which recipe."""
         line = self._line()
-        try:
-            config = self.build()
-        except FactoryError:
-            raise
-        except Exception as error:
-            raise self._refuse("it raised an error", found=f"{type(error).__name__}: {error}", fix="mend it") from error
+        config = self.build()
         read = {key: Key.parse(key).access for key in (*self.suites, *config.mix.keys)}
         access.check(line.access, read, output=f"the line {line} of recipe {self.name} ({self.module})")
+
+    def _call(self) -> object:
+        try:
+            return self.function()
+        except FactoryError as error:
+            what = f"recipe {self.name} ({self.module}): {error.what}"
+            raise FactoryError(
+                what, found=error.found, expected=error.expected, fix=error.fix, code=error.code
+            ) from error
+        except Exception as error:
+            raise self._refuse("it raised an error", found=f"{type(error).__name__}: {error}", fix="mend it") from error
 
     def _line(self) -> Key:
         try:
