@@ -215,7 +215,7 @@ def test_a_spec_whose_parts_do_not_belong_together_is_refused() -> None:
     refused("part=val", "train", inputs=(dataset.evolve({"part": "val"}), tokenizer))
     refused("part=None", inputs=(dataset.evolve({"part": None}), tokenizer))
     refused("named twice", inputs=(dataset, tokenizer, tokenizer.evolve({"version": VERSION})))
-    refused("mix", config=small_train().evolve({"mix": Mix.of({"public/other": 1.0})}).resolved(8192))
+    refused("public/other", config=small_train().evolve({"mix": Mix.of({"public/other": 1.0})}).resolved(8192))
     refused("checkpoint or model", base=evaluation, inputs=evaluation.inputs_of("suite"))
     refused("suite inputs", base=evaluation, inputs=evaluation.inputs[:2])
     with pytest.raises(FactoryError, match="has no parts"):

@@ -16,7 +16,8 @@ from aifactory.spec.mix import Mix, MixSource
 from aifactory.spec.optimizer import Optimizer
 from aifactory.spec.overrides import as_changes, parse_overrides
 from aifactory.spec.parallelism import Parallelism
-from aifactory.spec.recipe import Recipe, find_recipes, get_recipe, recipe
+from aifactory.spec.recipe import Recipe, recipe
+from aifactory.spec.recipes import find_recipes, get_recipe
 from aifactory.spec.run_spec import Kind, RunSpec
 from aifactory.spec.schedule import Schedule
 from aifactory.spec.schema import config_schema

@@ -2,23 +2,16 @@
 
 from __future__ import annotations
 
-import contextlib
 import difflib
-import json
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Annotated, Any, get_args, get_origin
 
-from pydantic import Field, TypeAdapter, ValidationError
+from pydantic import Field
 from pydantic.fields import FieldInfo
 
 from aifactory.errors import FactoryError
-from aifactory.spec.config import Config, plain
-
-WORDS = {"true": True, "false": False, "none": None, "null": None}
-
-
-class OverrideText(str):
-    """A value as a person typed it; the type of the field that it lands on decides how it is read."""
+from aifactory.spec.config import Config
+from aifactory.spec.override_text import OverrideText, as_json, read, shown
 
 
 def parse_overrides(texts: Iterable[str]) -> dict[str, object]:
@@ -61,21 +54,17 @@ def evolved[C: Config](config: C, changes: Mapping[str, object]) -> C:
     for path in ordered:
         inner = next((other for other in ordered if other.startswith(path + ".")), None)
         if inner is not None:
-            raise _conflict(f"{path}={_shown(changes[path])}", f"{inner}={_shown(changes[inner])}")
+            raise _conflict(f"{path}={shown(changes[path])}", f"{inner}={shown(changes[inner])}")
     document = config.document()
     for path, value in changes.items():
         annotation, current = _locate(config, path)
-        new = _read(path, value, annotation, current) if isinstance(value, OverrideText) else _json(value)
+        new = read(path, value, annotation, current) if isinstance(value, OverrideText) else as_json(value)
         *parents, last = path.split(".")
         node: Any = document
         for segment in parents:
             node = node[int(segment) if isinstance(node, list) else segment]
         node[int(last) if isinstance(node, list) else last] = new
     return type(config).model_validate(document)
-
-
-def _json(value: object) -> object:
-    return value.document() if isinstance(value, Config) else plain(value)
 
 
 def _locate(config: Config, path: str) -> tuple[Any, object]:
@@ -107,37 +96,6 @@ def _item(annotation: Any, index: int) -> Any:
         annotation = get_args(annotation)[0]
     arguments = get_args(annotation)
     return arguments[0] if len(arguments) == 2 and arguments[1] is Ellipsis else arguments[index]
-
-
-def _read(path: str, text: OverrideText, annotation: Any, current: object) -> object:
-    """The JSON value that `text` stands for in a field of this type."""
-    adapter: TypeAdapter[object] = TypeAdapter(annotation)
-    reason = ""
-    for candidate in _candidates(text):
-        try:
-            return _json(adapter.validate_python(candidate))
-        except ValidationError as error:
-            reason = reason or error.errors(include_url=False)[0]["msg"]
-        except FactoryError as error:
-            reason = reason or error.what
-    raise FactoryError(
-        f"override {path}: {reason}",
-        found=repr(str(text)),
-        expected=f"a value like the present one, {_shown(current)}",
-        fix=f"write {path}=<value of that type>",
-        code="override_value",
-    )
-
-
-def _candidates(text: str) -> Iterator[object]:
-    if text.lower() in WORDS:
-        yield WORDS[text.lower()]
-    try:
-        yield json.loads(text)
-    except ValueError:
-        with contextlib.suppress(ValueError):
-            yield float(text)
-    yield str(text)
 
 
 def _paths(node: object, prefix: str) -> Iterator[str]:
@@ -179,8 +137,3 @@ def _conflict(first: str, second: str) -> FactoryError:
         fix="keep one of them",
         code="conflicting_overrides",
     )
-
-
-def _shown(value: object) -> str:
-    value = _json(value)
-    return value if isinstance(value, OverrideText) else json.dumps(value)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from itertools import pairwise
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 
@@ -14,6 +13,7 @@ from aifactory.errors import FactoryError
 from aifactory.spec.build import Build
 from aifactory.spec.config import Config, read_json, refuse
 from aifactory.spec.evaluate import Evaluate
+from aifactory.spec.fit import exactly_one, in_order, no_open_field, same_keys
 from aifactory.spec.image_ref import ImageRef
 from aifactory.spec.input_ref import InputKind, InputRef
 from aifactory.spec.train import Train
@@ -156,63 +156,19 @@ class RunSpec(Config):
     @field_validator("inputs", mode="after")
     @classmethod
     def _sorted(cls, inputs: tuple[InputRef, ...]) -> tuple[InputRef, ...]:
-        ordered = tuple(sorted(inputs, key=lambda one: one.order))
-        for one, other in pairwise(ordered):
-            if one.order[:3] == other.order[:3]:
-                raise refuse(
-                    f"RunSpec: the input {one.role} is named twice",
-                    found=f"{one.name} and {other.name}",
-                    expected="one version",
-                    fix="name it once",
-                )
-        return ordered
+        return in_order(inputs)
 
     @model_validator(mode="after")
     def _inputs_fit_the_config(self) -> Self:
         if isinstance(self.config, Train):
-            open_fields = self.config.open_fields()
-            if open_fields:
-                raise refuse(
-                    "RunSpec: the config has fields that are still open",
-                    found=", ".join(open_fields),
-                    expected="every field filled in",
-                    fix="call Train.resolved(vocabulary) before the spec is made",
-                )
+            no_open_field(self.config)
         if self.kind == "train":
-            self._same_keys("dataset", "the mix", self.train.mix.keys, {"train"})
-            self._exactly_one("tokenizer")
+            same_keys(self.inputs, "dataset", self.train.mix.keys, {"train"})
+            exactly_one(self.inputs, "tokenizer")
         elif self.kind == "evaluate":
-            self._same_keys("suite", "the suites", self.evaluate.suites, {"test", None})
-            self._exactly_one("checkpoint", "model")
+            same_keys(self.inputs, "suite", self.evaluate.suites, {"test", None})
+            exactly_one(self.inputs, "checkpoint", "model")
         return self
-
-    def _same_keys(self, kind: InputKind, named: str, keys: tuple[str, ...], parts: set[str | None]) -> None:
-        refs = self.inputs_of(kind)
-        if sorted(one.key for one in refs) != sorted(keys):
-            raise refuse(
-                f"RunSpec: the {kind} inputs are not those of {named}",
-                found=", ".join(one.key for one in refs) or "none",
-                expected=", ".join(keys),
-                fix="name one input for each",
-            )
-        for one in refs:
-            if one.part not in parts:
-                raise refuse(
-                    f"RunSpec: {one.key} would be read from a part that is not for {self.kind}",
-                    found=f"part={one.part}",
-                    expected=" or ".join(sorted(part or "the whole" for part in parts)),
-                    fix="name the part that is meant for it",
-                )
-
-    def _exactly_one(self, *kinds: InputKind) -> None:
-        found = [one for one in self.inputs if one.kind in kinds]
-        if len(found) != 1:
-            raise refuse(
-                f"RunSpec: a spec of kind {self.kind} names one {' or '.join(kinds)}",
-                found=", ".join(one.name for one in found) or "none",
-                expected="exactly one",
-                fix="plan it again",
-            )
 
 
 def _edited(name: str, found: str, expected: str) -> FactoryError:
