@@ -1,7 +1,5 @@
 """Dagster assets and checks from stages."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 from typing import Any
 
