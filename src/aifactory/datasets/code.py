@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -20,7 +21,7 @@ def source_digest(stage: Stage) -> str:
     """Digest (64 hex) of the stage's code. A factory's is that of its version, set by hand."""
     if stage.function is None:
         return digest_of([stage.factory, str(stage.given_code_version)])
-    walk = _Walk(stage)
+    walk = _Walk(stage.module, stage.file)
     function = stage.function
     if stage.name is not None:
         walk.name(stage.module, stage.name, "")
@@ -35,12 +36,19 @@ def source_digest(stage: Stage) -> str:
     return digest_of([f"{name} {digest}" for name, digest in sorted(walk.found.items())])
 
 
+def function_digest(function: Callable[..., object]) -> str:
+    """The same for a plain function at the top of its module."""
+    walk = _Walk(function.__module__, function.__code__.co_filename)
+    walk.name(function.__module__, function.__qualname__.partition(".")[0], "")
+    return digest_of([f"{name} {digest}" for name, digest in sorted(walk.found.items())])
+
+
 class _Walk:
     """Collects digests by qualified name, following names through the project's own modules."""
 
-    def __init__(self, stage: Stage):
-        self.files = {stage.module: stage.file}
-        self.root = _root(stage.module, stage.file)
+    def __init__(self, module: str, file: str):
+        self.files = {module: file}
+        self.root = _root(module, file)
         self.found: dict[str, str] = {}
 
     def place(self, module: str) -> str | None:

@@ -9,6 +9,7 @@ from pathlib import Path
 from types import ModuleType
 
 from aifactory.datasets import binding
+from aifactory.datasets.columns import check_columns
 from aifactory.datasets.stage import Stage
 from aifactory.errors import FactoryError
 from aifactory.namespace import Key
@@ -52,6 +53,8 @@ def link(modules: Iterable[ModuleType]) -> dict[str, Stage]:
         _name_inputs(stage, found)
     _no_circle(found)
     for key, stage in found.items():
+        check_columns(stage)
+        _parted(stage)
         check_access(Key(key).access, {edge.key: Key(edge.key).access for edge in stage.edges}, output=key)
         _ = stage.checks
     return dict(sorted(found.items()))
@@ -99,6 +102,18 @@ def _name_inputs(stage: Stage, found: dict[str, Stage]) -> None:
                 )
             stage.given_inputs[role] = found[key]
     stage.relink()
+
+
+def _parted(stage: Stage) -> None:
+    above = stage.edges[0].stage if stage.factory == "tokenize" else None
+    if above is not None and above.factory != "split":
+        raise FactoryError(
+            f"{stage.label}: {above.label} has no parts",
+            found=f"a stage made by {above.factory}",
+            expected="a stage made by split",
+            fix="tokenize a split of it: split(stage, by=..., train=0.9, val=0.05, test=0.05)",
+            code="parts",
+        )
 
 
 def _no_circle(found: dict[str, Stage]) -> None:

@@ -27,6 +27,7 @@ def source(
     url: str | None = None,
     sha256: str | None = None,
     digest: str | None = None,
+    strip_top: bool = True,
     **common: Unpack[Common],
 ) -> Stage:
     """Raw files, kept as they are.
@@ -37,7 +38,7 @@ def source(
       stands beside the module needs neither.
     - `archive=` (a file name, or a URL) with `digest=`: an archive, pinned by the digest over its sorted
       `sha256  path` lines with the top folder stripped, and kept as one canonical archive. `url=` where the name of
-      the file isn't the end of the URL.
+      the file isn't the end of the URL; `strip_top=False` where there is no top folder.
     """
     where = origin()
     what = f"source in {where.file}:{where.line}"
@@ -47,6 +48,7 @@ def source(
     elif archive is not None and digest and not (package or names or sha256):
         url = archive if "://" in archive else url
         parameters = {"archive": _last(archive), "url": url, "digest": _pin(what, "digest", digest)}
+        parameters["strip_top"] = strip_top
     elif (file or url) and not (package or files or archive or digest):
         name = file or _last(url or "")
         beside = Path(where.file).parent / name

@@ -11,7 +11,7 @@ from aifactory.datasets.names import Import, Scope, Use
 from aifactory.errors import FactoryError
 
 _DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
-_DECLARING = frozenset({"dataset"})
+_DECLARING = frozenset({"dataset", "check"})
 
 
 @dataclass(frozen=True)

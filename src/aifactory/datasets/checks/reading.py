@@ -44,12 +44,12 @@ def batches(
 
 
 def unknown_columns(missing: Sequence[str], known: Sequence[str], where: str) -> FactoryError:
-    """A check reads columns that the rows don't have."""
+    """Something reads columns that the rows don't have."""
     from difflib import get_close_matches
 
     close = [match for name in missing for match in get_close_matches(name, known, n=2, cutoff=0.5)]
     return FactoryError(
-        f"{where}: a check reads the unknown column {', '.join(missing)}",
+        f"{where}: unknown column {', '.join(missing)}",
         found=", ".join(missing),
         expected=", ".join(close or known),
         fix="name a column that the rows have",

@@ -8,6 +8,9 @@ from importlib import import_module
 from aifactory.datasets.checks.check import CheckResult
 from aifactory.errors import FactoryError
 
+KIT_VERSION = "1"
+"""Set by hand, raised when a check of the kit starts to give other results."""
+
 KIT = {
     "disjoint": "uniqueness:run_disjoint",
     "files": "integrity:run_files",
@@ -38,3 +41,14 @@ def function_of(kind: str) -> Callable[..., CheckResult]:
             f"{kind} is not a function under @check", fix="decorate it with @check", code="unknown_check"
         )
     return run
+
+
+def version_of(kind: str) -> str:
+    """Which code checks: the kit's version, or the digest of this lab's function and what it uses."""
+    if kind in KIT:
+        return KIT_VERSION
+    from aifactory.datasets.code import function_digest
+
+    run = function_of(kind)
+    maker = getattr(run, "__self__", None)
+    return function_digest(getattr(maker, "function", run))[:16]
