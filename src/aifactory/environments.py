@@ -65,7 +65,7 @@ def ensure_environment(
     `editable`: a checkout to install without its dependencies, for the environments that people work in; an
     environment serves one checkout. Safe to call from several processes at once; one that is killed half-way
     leaves an environment without its marker, which the next call makes anew. Errors: FactoryError with code
-    "environment" (uv failed; its last lines are in the error) or "second checkout".
+    "environment" (uv failed; its last lines are in the error) or "second_checkout".
     """
     env = environment_path(envs, lock)
     if not is_complete(env):
@@ -111,7 +111,7 @@ def _same_checkout(env: Path, editable: Path) -> None:
             found=editable,
             expected=owner,
             fix="unset AIFACTORY_ENVS (each checkout then has its own environments), or name another folder in it",
-            code="second checkout",
+            code="second_checkout",
         )
 
 

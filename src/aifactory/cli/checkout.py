@@ -10,7 +10,7 @@ from aifactory.project import Project
 
 
 def same_checkout(folder: Path | None = None) -> None:
-    """FactoryError (code "second checkout") when `folder` (the working directory) lies in another checkout of this
+    """FactoryError (code "second_checkout") when `folder` (the working directory) lies in another checkout of this
     project than the one that this command was installed from: it would plan and launch the other one's code."""
     if os.environ.get("AIFACTORY_PROJECT"):
         return
@@ -25,6 +25,6 @@ def same_checkout(folder: Path | None = None) -> None:
                     expected=project.root,
                     fix=f"run {place}/.aifactory/envs/control-*/bin/aifactory (any make target there makes it), "
                     "or set AIFACTORY_PROJECT to the checkout that you mean",
-                    code="second checkout",
+                    code="second_checkout",
                 )
             return

@@ -15,7 +15,7 @@ TYPED = frozenset(
         "key",
         "override",
         "run_name",
-        "second checkout",
+        "second_checkout",
         "unknown_cluster",
         "unknown_image",
         "unknown_recipe",

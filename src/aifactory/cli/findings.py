@@ -69,8 +69,8 @@ def records(project: Project, *, verify: bool) -> Iterator[Finding]:
     from aifactory.namespace import Namespace, Publications
 
     ns = Namespace(project.namespace)
-    good = 0
-    for key in ns.keys():
+    good, published = 0, ns.keys()
+    for key in published:
         try:
             publications = Publications(ns, key)
             last = publications.all()[-1]

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import sys
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
 from aifactory.cli.output import JsonOption, print_json, print_table
+
+ImageName = Literal["data", "train"]
 
 app = typer.Typer(help="Images: the code and dependencies that runs are made of.", no_args_is_help=True)
 
@@ -40,17 +42,14 @@ def list_command(as_json: Annotated[bool, JsonOption] = False) -> None:
 
 @app.command("path")
 def path_command(
-    name: Annotated[str, typer.Argument(help="data or train.")],
+    name: Annotated[ImageName, typer.Argument(help="data or train.", metavar="NAME")],
     digest: Annotated[str | None, typer.Option(help="An older one, by its whole digest.")] = None,
     as_json: Annotated[bool, JsonOption] = False,
 ) -> None:
     """Print where the image's copy of its build inputs stands, making it and its environment if need be."""
-    from aifactory.errors import FactoryError
     from aifactory.launch.images import ensure_image
     from aifactory.project import Project
 
-    if name != "data" and name != "train":
-        raise FactoryError(f"there is no image {name!r}", found=name, expected="data or train", code="unknown_image")
     image = ensure_image(Project.current(), name, digest, say=lambda text: print(text, file=sys.stderr))
     if as_json:
         print_json({"name": name, "digest": image.digest, "path": str(image.path), "python": str(image.python)})

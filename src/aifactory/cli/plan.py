@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 Target = Annotated[str, typer.Argument(help=HELP, metavar="TARGET")]
 Overrides = Annotated[
     list[str] | None,
-    typer.Argument(help="Changes to the config: `steps=100 model.hidden=128`.", metavar="[NAME=VALUE]..."),
+    typer.Argument(help="Changes to the config: `steps=100 model.hidden=128`.", metavar="NAME=VALUE"),
 ]
 Cluster = Annotated[str, typer.Option(help="Where: a name of clusters.toml.")]
 Queue = Annotated[str | None, typer.Option(help="A queue of that cluster.")]

@@ -43,6 +43,9 @@ class Services:
         self.project = project
         self.file = project.state / "services.json"
         self.home = project.state / "dagster"
+        # A project may be a folder of datasets and recipes only, served by the checkout of the machinery.
+        own = (project.root / "definitions").is_dir()
+        self.code = project.root if own else project.package.parents[1]
 
     @property
     def address(self) -> str | None:
@@ -69,34 +72,35 @@ class Services:
             raise FactoryError("Dagster is not running here", fix="make ui", code="unreachable")
         return Client(address)
 
-    def start(self, say: Say = lambda text: None) -> tuple[Client, bool]:
-        """Start what isn't running, wait until it answers, and say whether all of it was there already."""
+    def start(self, say: Say = lambda text: None, *, daemon: bool = True) -> tuple[Client, bool]:
+        """Start what isn't running, wait until it answers, and say whether all of it was there already.
+
+        Without the daemon nothing starts by itself: a later call with it brings sensors and automation to life.
+        """
+        wanted: tuple[Name, ...] = ("code server", "daemon", "web server") if daemon else ("code server", "web server")
         with self._alone():
             state = self.state()
             alive = {service.name: service for service in state.services if service.alive()}
-            found = {"code server", "daemon", "web server"} <= alive.keys()
+            found = alive.keys() >= set(wanted)
             if not found:
-                self._prepare(state, alive, say)
+                self._prepare(state, alive, wanted, say)
                 state = self.state()
             client = Client(f"http://{ports.HOST}:{state.ports['ui']}")
             self._ready(client)
             return client, found
 
-    def _prepare(self, state: State, alive: dict[Name, Service], say: Say) -> None:
+    def _prepare(self, state: State, alive: dict[Name, Service], wanted: tuple[Name, ...], say: Say) -> None:
         numbers = self._ports(state, alive)
         self._configure(numbers["code"])
-        order: tuple[tuple[Name, int], ...] = (
-            ("code server", numbers["code"]),
-            ("daemon", 0),
-            ("web server", numbers["ui"]),
-        )
-        for name, port in order:
+        port_of = {"code server": numbers["code"], "web server": numbers["ui"]}
+        for name in wanted:
             if name in alive:
                 continue
+            port = port_of.get(name, 0)
             say(f"starting the {name}")
-            start = command(name, self.project.root, self.home / "workspace.yaml", port)
+            start = command(name, self.code, self.home / "workspace.yaml", port)
             log = self.home / "logs" / f"{name.replace(' ', '-')}.log"
-            alive[name] = Service.start(name, start, self._environment(), self.project.root, log)
+            alive[name] = Service.start(name, start, self._environment(), self.code, log)
             self._write(State(ports=numbers, services=tuple(alive.values())))
             if name == "code server":
                 # The daemon looks for a code server that it missed only once a minute.
@@ -121,7 +125,7 @@ class Services:
         return {"ui": ui, "code": code}
 
     def _configure(self, code_port: int) -> None:
-        settings = self.project.root / "definitions" / "dagster.yaml"
+        settings = self.code / "definitions" / "dagster.yaml"
         if not settings.is_file():
             raise FactoryError(f"{settings} is missing", fix="take it from the repository again", code="settings")
         self.home.mkdir(parents=True, exist_ok=True)
@@ -133,7 +137,7 @@ class Services:
     def _environment(self) -> dict[str, str]:
         project = self.project
         kept = {name: value for name, value in os.environ.items() if name not in ("PYTHONPATH", "VIRTUAL_ENV")}
-        code = [path for path in (project.root / "src", project.root) if path.is_dir()]
+        code = [path for path in (self.code / "src", self.code) if path.is_dir()]
         return kept | {
             "AIFACTORY_PROJECT": str(project.root),
             "AIFACTORY_STATE": str(project.state),
@@ -189,6 +193,7 @@ class Services:
             left += processes.end(lambda: processes.marked(str(self.home)), term_seconds=5)
             if state.services:
                 self._write(State(ports=state.ports))
+            self._sweep(say)
             if left:
                 raise FactoryError(
                     "these processes outlive SIGKILL", found=", ".join(map(str, left)), code="not_killed"
@@ -208,6 +213,18 @@ class Services:
             say(f"the runs did not end by themselves ({error.what}): ending their processes")
             with suppress(FactoryError):
                 client.terminate(active(), force=True)
+
+    def _sweep(self, say: Say) -> None:
+        """End what Dagster's runs launched and left: a run that was only detached lives in a session of its own."""
+        from aifactory.launch.runs import runs, stop
+        from aifactory.namespace import Namespace
+        from aifactory.spec import Context
+
+        ns = Namespace(self.project.namespace)
+        for run in runs(ns):
+            if run.state == "running" and Context.load(run.directory / "context.json").origin is not None:
+                say(f"ending {run.run}")
+                stop(ns, run.run, writer="laptop")
 
     def _write(self, state: State) -> None:
         part = self.file.with_suffix(".part")
