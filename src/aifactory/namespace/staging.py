@@ -148,15 +148,14 @@ class Staging:
 
     def _files(self) -> dict[str, Path]:
         found: dict[str, Path] = {}
-        for directory, names, files in self.path.walk(top_down=False):
-            for name in [*files, *names]:
-                path = directory / name
+        for directory, _, names in self.path.walk():  # a symlink is a name here, to a directory too
+            for path in (directory / name for name in names):
                 mode = path.lstat().st_mode
-                if stat.S_ISREG(mode):
-                    found[path.relative_to(self.path).as_posix()] = path
-                elif not stat.S_ISDIR(mode):
+                if not stat.S_ISREG(mode):
                     what = f"a symlink to {path.readlink()}" if stat.S_ISLNK(mode) else "a special file"
                     raise self._refused(f"holds {path}", what, "files and directories only", code="escape")
+                found[path.relative_to(self.path).as_posix()] = path
+        for directory, _, _ in self.path.walk(top_down=False):
             if directory != self.path and not any(directory.iterdir()):
                 directory.rmdir()  # an empty directory is no content
         if not found:
