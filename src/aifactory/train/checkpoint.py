@@ -115,6 +115,7 @@ class Checkpoints:
             entries = []
             for name in sorted(files):
                 files[name](beside / name)
+                (beside / name).chmod(0o444)
                 _fsync(beside / name)
                 size, sha256 = hash_file(beside / name)
                 entries.append({"path": name, "bytes": size, "sha256": sha256})

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import timedelta
 
@@ -43,20 +45,23 @@ def prepare(threads: int, *, local_rank: int = 0) -> Device:
     return Device("cpu", "gloo")
 
 
-def join_group(device: Device) -> None:
-    """Make this process a group of one, unless a launcher (Ray Train) has already joined it to a group."""
-    if not torch.distributed.is_initialized():
+@contextmanager
+def session(threads: int, *, local_rank: int = 0) -> Iterator[Device]:
+    """`prepare`, and a process group: the launcher's (Ray Train's) if there is one, else one of this process alone.
+
+    Afterwards megatron's groups and the own group are gone, so that another model can be made in this process.
+    """
+    device = prepare(threads, local_rank=local_rank)
+    own = not torch.distributed.is_initialized()
+    if own:
         torch.distributed.init_process_group(
-            device.backend,
-            rank=0,
-            world_size=1,
-            store=torch.distributed.HashStore(),
-            timeout=timedelta(minutes=10),
+            device.backend, rank=0, world_size=1, store=torch.distributed.HashStore(), timeout=timedelta(minutes=10)
         )
-
-
-def leave_megatron() -> None:
-    """Forget megatron's groups, so that another model can be made in this process."""
     from megatron.core import parallel_state
 
-    parallel_state.destroy_model_parallel()
+    try:
+        yield device
+    finally:
+        parallel_state.destroy_model_parallel()
+        if own:
+            torch.distributed.destroy_process_group()

@@ -32,10 +32,7 @@ def run(seat: Seat, writer: Writer | None, check_stop: Callable[[], None]) -> No
 
     `check_stop` is called between steps and raises to end the training there. Leaves no process group behind.
     """
-    device = devices.prepare(seat.config.threads, local_rank=seat.local_rank)
-    joined = torch.distributed.is_initialized()
-    devices.join_group(device)
-    try:
+    with devices.session(seat.config.threads, local_rank=seat.local_rank) as device:
         training = _Training(seat, device, writer)
         training.resume()
         if writer is None:
@@ -43,10 +40,6 @@ def run(seat: Seat, writer: Writer | None, check_stop: Callable[[], None]) -> No
         else:
             with MetricsFile(seat.attempt_directory / METRICS) as metrics:
                 training.train(metrics, check_stop)
-    finally:
-        devices.leave_megatron()
-        if not joined:
-            torch.distributed.destroy_process_group()
 
 
 class _Training:
