@@ -40,19 +40,21 @@ def open_members(archive: Path, *, strip_top: bool = False) -> Iterator[Member]:
     if not archive.is_file():
         raise FactoryError(f"{archive}: no such archive", fix="provide the file", code="missing")
     seen: set[str] = set()
+    top: str | None = None
     # By its first bytes: zipfile.is_zipfile also takes a tar whose last member is a zip.
     read = _zip_members if _head(archive).startswith((b"PK\x03\x04", b"PK\x05\x06")) else _tar_members
     with _readable(archive):
         for member in read(archive):
             path = _checked(archive, member.path)
             if strip_top:
-                top, _, path = path.partition("/")
-                if not path:
+                folder, _, path = path.partition("/")
+                top = folder if top is None else top
+                if not path or folder != top:
                     raise FactoryError(
                         f"{archive.name}: not everything is in one top folder",
-                        found=top,
-                        expected="<folder>/...",
-                        fix="name the archive without strip_top",
+                        found=folder,
+                        expected=f"{top}/...",
+                        fix="read the archive without strip_top",
                         code="unsafe",
                     )
             if path in seen:

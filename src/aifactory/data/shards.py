@@ -79,7 +79,10 @@ class ShardWriter:
         if self._parquet is None:
             path = self.directory / f"{self.prefix}-{len(self.shards):05d}.parquet"
             self._file = path.open("wb")
-            self._parquet = pq.ParquetWriter(self._file, self.schema, compression="zstd")
+            # Else the name of a list's items changes on the way, and with it the type that is read back.
+            self._parquet = pq.ParquetWriter(
+                self._file, self.schema, compression="zstd", use_compliant_nested_type=False
+            )
         table = pa.Table.from_batches(self._pending, self.schema).combine_chunks()
         self._parquet.write_table(table, row_group_size=max(1, table.num_rows))
         self._shard_rows += table.num_rows
@@ -234,6 +237,8 @@ def _mapping(row: object) -> Mapping[str, Any]:
 
 
 def _column(values: list[Any], field: pa.Field) -> pa.Array:
+    if pa.types.is_nested(field.type):
+        values = [_plain(value) for value in values]
     try:
         return pa.array(values, field.type)
     except (pa.ArrowException, TypeError, ValueError, OverflowError):
@@ -245,3 +250,12 @@ def _column(values: list[Any], field: pa.Field) -> pa.Array:
             fix="convert the value, or change the row type",
             code="schema",
         ) from None
+
+
+def _plain(value: Any) -> Any:
+    """Row types inside of a value as dictionaries."""
+    if dataclasses.is_dataclass(value) or hasattr(value, "model_dump"):
+        return {name: _plain(inner) for name, inner in _mapping(value).items()}
+    if isinstance(value, Mapping):
+        return {name: _plain(inner) for name, inner in value.items()}
+    return [_plain(inner) for inner in value] if isinstance(value, list | tuple) else value

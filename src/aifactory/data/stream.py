@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from aifactory.data.corpus import Corpus, Ints
 from aifactory.errors import FactoryError
@@ -101,7 +100,7 @@ class Stream:
         self._identity: State = {"format": 1, "corpus": self.corpus.digest, "seed": seed, "name": name}
         self._epoch = self._cursor = self._offset = 0
         self.seen = Counts()
-        self._order = self._ordered(0)
+        self._order = self.order(0)
         if state is not None:
             self._restore(state)
 
@@ -152,6 +151,12 @@ class Stream:
                 segments[row, here] = segment
         return Batch(tokens, labels, positions, segments, sum(counted[rank::ranks], Counts()), total, self.state)
 
+    def order(self, epoch: int) -> Ints:
+        """The documents in the order of this epoch."""
+        # The raw output of PCG64 is fixed for all versions of numpy; that of `permutation` is not.
+        source = np.random.PCG64([self.seed, zlib.crc32(self.name.encode()), epoch])
+        return np.argsort(source.random_raw(len(self.corpus)), kind="stable")
+
     def close(self) -> None:
         """Give the files back."""
         self.corpus.close()
@@ -162,7 +167,7 @@ class Stream:
         while room:
             if self._cursor == len(self.corpus):
                 self._epoch, self._cursor = self._epoch + 1, 0
-                self._order = self._ordered(self._epoch)
+                self._order = self.order(self._epoch)
             document = int(self._order[self._cursor])
             left = int(self.corpus.lengths[document]) - self._offset
             size = min(left, self.context)
@@ -198,11 +203,6 @@ class Stream:
             if first < last:
                 labels[first - 1 : last - 1] = read[first:last]
 
-    def _ordered(self, epoch: int) -> npt.NDArray[np.int64]:
-        # The raw output of PCG64 is fixed for all versions of numpy; that of `permutation` is not.
-        source = np.random.PCG64([self.seed, zlib.crc32(self.name.encode()), epoch])
-        return np.argsort(source.random_raw(len(self.corpus)), kind="stable")
-
     def _restore(self, state: State) -> None:
         differing = {k: state.get(k) for k, v in self._identity.items() if state.get(k) != v}
         if differing:
@@ -216,7 +216,7 @@ class Stream:
         epoch, cursor, offset = (int(state[k]) for k in ("epoch", "cursor", "offset"))
         size = len(self.corpus)
         if epoch >= 0:
-            self._order = self._ordered(epoch)
+            self._order = self.order(epoch)
         if epoch < 0 or not 0 <= cursor <= size or not 0 <= offset < max(1, self._length_at(cursor)):
             raise FactoryError(
                 "the saved position is out of range",

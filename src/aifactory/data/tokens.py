@@ -29,7 +29,7 @@ SCHEMA = pa.schema(
         pa.field("offset", pa.int64(), nullable=False),
         pa.field("tokens", pa.int32(), nullable=False),
         pa.field("loss_tokens", pa.int32(), nullable=False),
-        pa.field("loss_spans", pa.list_(pa.field("tokens", pa.int32(), nullable=False)), nullable=False),
+        pa.field("loss_spans", pa.list_(pa.field("element", pa.int32(), nullable=False)), nullable=False),
         pa.field("sha256", pa.string(), nullable=False),
     ],
     metadata={"normalize": str(VERSION)},
