@@ -11,6 +11,7 @@ from aifactory.channel.payloads import Failure
 from aifactory.errors import FactoryError
 from aifactory.launch.names import attempt_name, job_name
 from aifactory.launch.result import TRY_AGAIN, Outcome
+from aifactory.launch.session import end
 from aifactory.store import Journal, JournalConflict
 
 Decision = Literal["replay", "adopt", "report", "new"]
@@ -83,34 +84,34 @@ class Attempts:
                 continue
 
     def settle(self, *, writer: str) -> Attempt | None:
-        """The newest attempt, its end recorded first if it has ended while nobody watched. None: there is none."""
+        """The newest attempt. One that has ended while nobody watched is recorded as ended first, and what it has left
+        running is ended. None: there is none."""
         newest = self.newest()
         if newest is None or newest.outcome is not None:
             return newest
         seen = self.ended_by_itself(newest)
-        return newest if seen is None else self.end(newest.number, seen[0], writer=writer, error=seen[1])
+        if seen is None:
+            return newest
+        path = self.path(newest.number)
+        end(Process.load(path), path)
+        return self.end(newest.number, seen[0], writer=writer, error=seen[1])
 
     def ended_by_itself(self, attempt: Attempt) -> tuple[Outcome, Failure | None] | None:
         """How an attempt without a recorded end has ended, from its own files; None while it lives or may still begin.
 
-        Succeeded, failed_code or cancelled by its last message; lost if its process is gone without one, or if its
+        Succeeded, failed_code or cancelled by its last message; lost if its process is gone and there is none, or the
         messages are damaged.
         """
         path = self.path(attempt.number)
         process = Process.load(path)
-        alive = process is not None and process.alive()
-        closed = self._closed(path)
-        if isinstance(closed, Failure):
-            return "lost", closed
-        if closed is not None:
-            return closed.outcome, closed.error
-        if process is None or alive:
-            return None
-        # It may have closed and ended between the two looks.
+        gone = process is not None and not process.alive()
+        # Read after that look: what has gone says nothing more.
         closed = self._closed(path)
         if isinstance(closed, Closed):
             return closed.outcome, closed.error
-        return "lost", Failure(type="Lost", text="the process is gone without a last message")
+        if not gone:
+            return None
+        return "lost", closed or Failure(type="Lost", text="the process is gone without a last message")
 
     def _closed(self, path: Path) -> Closed | Failure | None:
         reader = Reader(path)

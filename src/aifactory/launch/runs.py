@@ -117,7 +117,7 @@ def stop(ns: Namespace, run: str, *, writer: str = "cli", wait: bool = True) -> 
         until = time.monotonic() + GRACE_SECONDS
         while time.monotonic() < until and attempts.ended_by_itself(newest) is None:
             time.sleep(0.1)
-        end(Process.load(path), path)
+        end(Process.load(path), path, grace=1.0)
         outcome, error = attempts.ended_by_itself(newest) or ("cancelled", None)
         attempts.end(newest.number, "cancelled" if outcome == "lost" else outcome, writer=writer, error=error)
     return _state(attempts.directory.parent, attempts, attempts.newest())
