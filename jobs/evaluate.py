@@ -11,6 +11,9 @@ def evaluate_op(context: dg.OpExecutionContext, config: EvaluateConfig) -> None:
     run_evaluation(context, config)
 
 
-@dg.job(name="evaluate", description=__doc__)
-def evaluate() -> None:
+@dg.graph
+def evaluation() -> None:
     evaluate_op()
+
+
+evaluate = evaluation.to_job(name="evaluate", description=__doc__)

@@ -11,6 +11,9 @@ def train_op(context: dg.OpExecutionContext, config: TrainConfig) -> None:
     run_training(context, config)
 
 
-@dg.job(name="train", description=__doc__)
-def train() -> None:
+@dg.graph
+def training() -> None:
     train_op()
+
+
+train = training.to_job(name="train", description=__doc__)

@@ -10,14 +10,14 @@ def sweep_op(context: dg.OpExecutionContext) -> None:
     sweep_namespace(context)
 
 
-@dg.job(name="sweep", description=__doc__)
-def sweep() -> None:
+@dg.graph
+def sweeping() -> None:
     sweep_op()
 
 
 nightly_sweep = dg.ScheduleDefinition(
     name="nightly_sweep",
-    job=sweep,
+    job=sweeping.to_job(name="sweep", description=__doc__),
     cron_schedule="0 3 * * *",
     default_status=dg.DefaultScheduleStatus.RUNNING,
     description=__doc__,
