@@ -14,12 +14,14 @@ def chapter_count(table: pa.Table, count: int) -> CheckResult:
 
 
 @check
-def leaves_in_category(table: pa.Table) -> CheckResult:
-    """Every leaf's code begins with its category of three characters."""
-    leaves = table.filter(table["leaf"])
-    inside = pc.equal(pc.utf8_slice_codeunits(leaves["code"], 0, 3), leaves["category"])
-    outside = leaves.num_rows - pc.sum(inside).as_py()
-    return CheckResult(outside == 0, {"leaves": leaves.num_rows, "outside": outside}, f"{outside} leaves elsewhere")
+def leaves(table: pa.Table, count: int) -> CheckResult:
+    """So many codes can be billed, and each begins with its category of three characters."""
+    found = table.filter(table["leaf"])
+    inside = pc.equal(pc.utf8_slice_codeunits(found["code"], 0, 3), found["category"])
+    outside = found.num_rows - (pc.sum(inside).as_py() or 0)
+    reason = f"{found.num_rows} leaves, not {count}; {outside} outside of their category"
+    counts = {"leaves": found.num_rows, "expected": count, "outside": outside}
+    return CheckResult(found.num_rows == count and not outside, counts, reason)
 
 
 @check
