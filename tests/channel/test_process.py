@@ -1,0 +1,43 @@
+"""Which process an attempt is."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+from aifactory.channel import Process, read_stat
+
+
+def test_only_the_first_process_claims_an_attempt(tmp_path: Path) -> None:
+    code = (
+        "from pathlib import Path; from aifactory.channel import Process; "
+        f"print(Process.current().claim(Path({str(tmp_path)!r})))"
+    )
+    children = [subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True) for _ in range(3)]
+    assert sorted(child.communicate()[0].strip() for child in children) == ["False", "False", "True"]
+    claimed = Process.load(tmp_path)
+    assert claimed is not None
+    assert claimed.pid in {child.pid for child in children}
+    assert not claimed.alive()
+
+
+def test_a_process_lives_until_it_ends_and_a_zombie_is_dead() -> None:
+    child = subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE)
+    stat = read_stat(child.pid)
+    assert stat is not None
+    me = Process.current()
+    process = Process(pid=child.pid, start=stat[2], boot=me.boot, session=stat[1])
+    assert process.alive()
+    child.kill()
+    os.waitid(os.P_PID, child.pid, os.WEXITED | os.WNOWAIT)
+    assert not process.alive()
+    child.wait()
+
+
+def test_a_recycled_pid_or_another_boot_is_not_the_process() -> None:
+    me = Process.current()
+    assert me.alive()
+    assert not me.model_copy(update={"start": me.start + 1}).alive()
+    assert not me.model_copy(update={"boot": "another"}).alive()
