@@ -39,7 +39,7 @@ def prepare(project: Project, name: str) -> Path:
     """The interpreter of environment `name`, made if need be; only then is uv itself fetched."""
     lock = project.root / "locks" / f"{name}.lock"
     ready = is_complete(environment_path(project.envs, lock))
-    return ensure_environment(
+    python = ensure_environment(
         project.envs,
         lock,
         uv=None if ready else uv_command(project),
@@ -47,6 +47,19 @@ def prepare(project: Project, name: str) -> Path:
         editable=project.root if name in EDITABLE else None,
         say=say,
     )
+    if name == "control":
+        _show_command(project, python.with_name("aifactory"))
+    return python
+
+
+def _show_command(project: Project, script: Path) -> None:
+    """`.aifactory/bin/aifactory`: one place for PATH, whatever the environment is called."""
+    link = project.state / "bin" / "aifactory"
+    if not (link.is_symlink() and os.readlink(link) == str(script)):  # noqa: PTH115  (Python 3.9)
+        link.parent.mkdir(parents=True, exist_ok=True)
+        part = link.with_name(f".aifactory-{os.getpid()}")
+        part.symlink_to(script)
+        part.replace(link)
 
 
 def uv_command(project: Project) -> list[str]:

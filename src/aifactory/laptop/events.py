@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
+
+# The path of the exception's class that Dagster writes in front of its text.
+RAISED = re.compile(r"^(?:\w+\.)+\w+: ")
 
 
 @dataclass(frozen=True)
@@ -48,4 +52,4 @@ def _error(error: Mapping[str, Any] | None) -> str | None:
         return None
     chain = [error, *(link["error"] for link in error.get("errorChain") or ())]
     # The innermost error is the one that says what happened; the outer ones are Dagster's frames around it.
-    return str(chain[-1]["message"]).strip()
+    return RAISED.sub("", str(chain[-1]["message"]).strip(), count=1)
