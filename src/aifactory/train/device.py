@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import logging
 import os
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -29,6 +31,9 @@ def prepare(threads: int, *, local_rank: int = 0) -> Device:
     Call it in the thread that trains, before anything imports megatron. `threads` is the number of CPU threads of one
     operation: it decides the order of sums, so it is part of the spec.
     """
+    # Megatron describes itself at length at each start, and warns of what is not installed here.
+    logging.getLogger("megatron").setLevel(logging.ERROR)
+    warnings.filterwarnings("ignore", module="megatron")
     torch.set_num_threads(threads)
     # cuBLAS is deterministic only with a fixed workspace, which it reads at its first call.
     os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")

@@ -7,12 +7,13 @@ reads its place anew when it closes, goes on after them.
 from __future__ import annotations
 
 import os
+import secrets
 import shutil
 import signal
 import tempfile
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -25,14 +26,25 @@ from aifactory.errors import FactoryError
 from aifactory.spec import access_of
 from aifactory.train.seat import Seat
 
+SOCKET_BYTES = 107
 SOCKET_SUFFIX = 70
-"""Ray's own part of its sockets' paths, of which the system allows 107 bytes."""
+"""Ray's own part of its sockets' paths, of which the system allows SOCKET_BYTES."""
 SWITCHES = {
     "RAY_TRAIN_V2_ENABLED": "1",
-    "RAY_TRAIN_METRICS_ENABLED": "0",
     "RAY_CHDIR_TO_TRIAL_DIR": "0",
     "RAY_USAGE_STATS_ENABLED": "0",
     "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0",
+    # How soon the end of the training is seen.
+    "RAY_TRAIN_HEALTH_CHECK_INTERVAL_S": "1",
+}
+LOCAL_SWITCHES = {
+    "RAY_TRAIN_METRICS_ENABLED": "0",
+    "RAY_TRAIN_ENABLE_PREEMPTION_WATCHER": "0",
+    # A machine whose cores are busy answers late; that does not make it a dead node.
+    "RAY_health_check_timeout_ms": "60000",
+    "RAY_health_check_failure_threshold": "10",
+    "RAY_worker_register_timeout_seconds": "300",
+    "RAY_TRAIN_WORKER_GROUP_START_TIMEOUT_S": "300",
 }
 OBJECT_STORE_BYTES = 128 * 2**20
 KILL_SECONDS = 3.0
@@ -45,15 +57,16 @@ def train_with_ray(job: Job, seat: Seat) -> None:
     of signal handlers while it waits itself, and a stop must get through.
     """
     job.writer.send(Note(text=f"starts Ray with {seat.config.parallelism.workers} workers"))
+    local = job.context.cluster == "local"
     failed: list[BaseException] = []
 
     def fit(temporary: Path) -> None:
         try:
-            _fit(seat, temporary)
+            _fit(seat, temporary, local=local)
         except BaseException as error:
             failed.append(error)
 
-    with _ray(seat, local=job.context.cluster == "local") as temporary:
+    with _ray(seat, local=local) as temporary:
         thread = threading.Thread(target=fit, args=(temporary,), daemon=True, name="ray-train")
         thread.start()
         while thread.is_alive():
@@ -63,14 +76,14 @@ def train_with_ray(job: Job, seat: Seat) -> None:
         raise _cause(failed[0])
 
 
-def _fit(seat: Seat, temporary: Path) -> None:
+def _fit(seat: Seat, temporary: Path, *, local: bool) -> None:
     from ray.train import FailureConfig, RunConfig, ScalingConfig
     from ray.train.torch import TorchConfig, TorchTrainer
 
     gpu = _has_gpu()
     TorchTrainer(
         _work,
-        train_loop_config={"seat": seat},
+        train_loop_config={"seat": seat, "local": local},
         torch_config=TorchConfig(backend="nccl" if gpu else "gloo"),
         scaling_config=ScalingConfig(
             num_workers=seat.config.parallelism.workers,
@@ -85,6 +98,8 @@ def _fit(seat: Seat, temporary: Path) -> None:
 
 
 def _work(config: dict[str, Any]) -> None:
+    if config["local"]:
+        _speak_into(config["seat"].attempt_directory / "logs" / "driver.log")
     import ray.train
 
     from aifactory.train.loop import run
@@ -103,14 +118,27 @@ def _work(config: dict[str, Any]) -> None:
     run(seat, writer, lambda: None)
 
 
+def _speak_into(log: Path) -> None:
+    """Append what this worker prints to the attempt's log: Ray's way there adds its own actors' chatter."""
+    log.parent.mkdir(exist_ok=True)
+    handle = os.open(log, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o644)
+    for standard in (1, 2):
+        os.dup2(handle, standard)
+    os.close(handle)
+
+
 @contextmanager
 def _ray(seat: Seat, *, local: bool) -> Iterator[Path]:
-    for name, value in SWITCHES.items():
+    for name, value in (SWITCHES | LOCAL_SWITCHES if local else SWITCHES).items():
         os.environ.setdefault(name, value)
+    if local:
+        # Else Ray writes one into the home directory.
+        os.environ.setdefault("RAY_AUTH_TOKEN", secrets.token_hex(32))
     handlers = {number: signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGINT)}
     import ray
 
     temporary = _temporary_directory()
+    abrupt = True
     try:
         if local:
             ray.init(
@@ -118,6 +146,7 @@ def _ray(seat: Seat, *, local: bool) -> Iterator[Path]:
                 num_cpus=seat.config.parallelism.workers,
                 include_dashboard=False,
                 object_store_memory=OBJECT_STORE_BYTES,
+                log_to_driver=False,
                 _temp_dir=str(temporary),
             )
         else:
@@ -126,41 +155,51 @@ def _ray(seat: Seat, *, local: bool) -> Iterator[Path]:
         for number, handler in handlers.items():
             signal.signal(number, handler)
         yield temporary
+        abrupt = False
     finally:
-        _end(local=local)
+        _end(local=local, abrupt=abrupt)
         shutil.rmtree(temporary, ignore_errors=True)
 
 
-def _end(*, local: bool) -> None:
-    """End Ray, and see that no worker lives to write another message."""
+def _end(*, local: bool, abrupt: bool) -> None:
+    """End Ray. `abrupt`: the workers are killed first, so that none writes another message. They alone: without its
+    agents a raylet ends, and without a raylet Ray ends the driver."""
     import ray
 
     children = psutil.Process().children(recursive=True) if local else []
-    for child in children:
-        with _gone_is_fine():
-            if child.name().startswith("ray::") or "ray::" in " ".join(child.cmdline()[:1]):
-                child.kill()
+    if abrupt:
+        workers = [child for child in children if _is_worker(child)]
+        _kill(workers)
     ray.shutdown()
-    for child in children:
-        with _gone_is_fine():
-            child.kill()
-    psutil.wait_procs(children, timeout=KILL_SECONDS)
+    _kill(children)
 
 
-@contextmanager
-def _gone_is_fine() -> Iterator[None]:
-    try:
-        yield
-    except (psutil.NoSuchProcess, psutil.AccessDenied):
-        return
+def _is_worker(process: psutil.Process) -> bool:
+    with suppress(psutil.Error):
+        return "RayTrainWorker" in " ".join(process.cmdline())
+    return False
+
+
+def _kill(processes: list[psutil.Process]) -> None:
+    for process in processes:
+        with suppress(psutil.Error):
+            process.kill()
+    psutil.wait_procs(processes, timeout=KILL_SECONDS)
 
 
 def _temporary_directory() -> Path:
-    """A new directory for Ray's sockets and logs, short enough for a socket's path."""
-    base = tempfile.gettempdir()
-    if len(os.fsencode(base)) + len("/af-12345678") + SOCKET_SUFFIX > 107:
-        base = "/tmp"
-    return Path(tempfile.mkdtemp(prefix="af-", dir=base))
+    """A new directory for Ray's sockets and logs, short enough for a socket's path.
+
+    Removes those of processes that were killed.
+    """
+    base = Path(tempfile.gettempdir())
+    if len(os.fsencode(base)) + len("/af-1234567-12345678") + SOCKET_SUFFIX > SOCKET_BYTES:
+        base = Path("/tmp")
+    for left in base.glob("af-*-*"):
+        pid = left.name.split("-")[1]
+        if pid.isdigit() and not psutil.pid_exists(int(pid)):
+            shutil.rmtree(left, ignore_errors=True)
+    return Path(tempfile.mkdtemp(prefix=f"af-{os.getpid()}-", dir=base))
 
 
 def _has_gpu() -> bool:
