@@ -63,13 +63,14 @@ def edges(stage: Stage) -> tuple[Edge, ...]:
         roles, optional = accepted.parameters, accepted.optional
     scope = stage.scope
     found: list[Edge] = []
+    target: str
     for role in roles:
         given = stage.given_inputs.get(role, scope.get(role))
         part = None
         if isinstance(given, Part):
             given, part = given.stage, given.name
         if isinstance(given, str) and role in stage.given_inputs:
-            target, given = str(Key.parse(given)), None
+            target, given = Key.parse(given), None
         elif isinstance(given, Stage):
             if given is stage:
                 raise cycle([stage.label, stage.label])
@@ -94,7 +95,7 @@ def _part(stage: Stage, given: object) -> str | None:
 def _key_of(stage: Stage, role: str, given: Stage) -> str:
     found = given.key
     if found is not None:
-        return str(found)
+        return found
     if given.name is not None:
         return given.name
     raise FactoryError(

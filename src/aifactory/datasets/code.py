@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from aifactory.datasets.names import Import
-from aifactory.datasets.syntax import digest_of, source_of
+from aifactory.datasets.syntax import source_of
+from aifactory.datasets.tree import digest_of
 from aifactory.datasets.versions import TRANSFORMS
 
 if TYPE_CHECKING:

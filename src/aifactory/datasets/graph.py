@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import importlib
+import os
 from collections.abc import Iterable
 from difflib import get_close_matches
 from pathlib import Path
 from types import ModuleType
 
-from aifactory.datasets import binding
+from aifactory.datasets import binding, cache
 from aifactory.datasets.columns import check_columns
 from aifactory.datasets.stage import Stage
 from aifactory.errors import FactoryError
@@ -26,10 +27,14 @@ def find_stages(project: Project | None = None) -> dict[str, Stage]:
     """
     project = project or Project.current()
     folder = project.root / "assets"
-    _no_double(folder)
+    packages = _packages(project.root, folder)
     modules = import_folder(project, "assets")
-    modules += [importlib.import_module(name) for name in _packages(project.root, folder)]
+    modules += [importlib.import_module(name) for name in packages]
+    cache.load(project)
     stages = link(modules)
+    for stage in stages.values():
+        _ = stage.code_version
+    cache.save(project)
     return stages
 
 
@@ -52,15 +57,15 @@ def link(modules: Iterable[ModuleType]) -> dict[str, Stage]:
     for stage in found.values():
         _name_inputs(stage, found)
     _no_circle(found)
-    for key, stage in found.items():
+    for name, stage in found.items():
         check_columns(stage)
         _parted(stage)
-        check_access(Key(key).access, {edge.key: Key(edge.key).access for edge in stage.edges}, output=key)
+        _class(Key(name), stage)
         _ = stage.checks
-    return dict(sorted(found.items()))
+    return {str(key): found[key] for key in sorted(found)}
 
 
-def _key(stage: Stage, name: str) -> str:
+def _key(stage: Stage, name: str) -> Key:
     try:
         key = binding.key(stage.module, name)
     except FactoryError as error:
@@ -71,7 +76,8 @@ def _key(stage: Stage, name: str) -> str:
             fix=error.fix,
             code="key",
         ) from None
-    return str(key)
+    assert key is not None
+    return key
 
 
 def _all_named(module: ModuleType) -> None:
@@ -90,7 +96,7 @@ def _all_named(module: ModuleType) -> None:
 def _name_inputs(stage: Stage, found: dict[str, Stage]) -> None:
     for role, given in stage.given_inputs.items():
         if isinstance(given, str):
-            key = str(Key.parse(given))
+            key = Key.parse(given)
             if key not in found:
                 close = get_close_matches(key, found, n=3, cutoff=0.5)
                 raise FactoryError(
@@ -102,6 +108,13 @@ def _name_inputs(stage: Stage, found: dict[str, Stage]) -> None:
                 )
             stage.given_inputs[role] = found[key]
     stage.relink()
+
+
+def _class(key: Key, stage: Stage) -> None:
+    """Refuse an output that is declared lower than its inputs; most stages only read their own class."""
+    inputs = {str(edge.key): Key(edge.key).access for edge in stage.edges}
+    if set(inputs.values()) - {key.access}:
+        check_access(key.access, inputs, output=key)
 
 
 def _parted(stage: Stage) -> None:
@@ -140,19 +153,20 @@ def _no_circle(found: dict[str, Stage]) -> None:
                 path.pop()
 
 
-def _no_double(folder: Path) -> None:
-    for path in sorted(folder.rglob("*.py")):
-        beside = path.with_suffix("")
-        if path.name != "__init__.py" and beside.is_dir() and any(beside.rglob("*.py")):
-            raise FactoryError(
-                f"{path} and {beside} stand for the same keys",
-                found="a file and a folder of one name",
-                expected="one of them",
-                fix="move the file's stages into the folder, or rename one",
-                code="two_keys",
-            )
-
-
 def _packages(root: Path, folder: Path) -> list[str]:
-    found = (path.parent.relative_to(root) for path in sorted(folder.rglob("__init__.py")))
-    return [".".join(path.parts) for path in found]
+    """Modules of folders that are packages. A file and a folder of one name would stand for the same keys."""
+    found: list[str] = []
+    for place, folders, files in os.walk(folder):
+        folders[:] = sorted(name for name in folders if not name.startswith((".", "__")))
+        for name in folders:
+            if f"{name}.py" in files and any(Path(place, name).rglob("*.py")):
+                raise FactoryError(
+                    f"{Path(place, name)}.py and {Path(place, name)} stand for the same keys",
+                    found="a file and a folder of one name",
+                    expected="one of them",
+                    fix="move the file's stages into the folder, or rename one",
+                    code="two_keys",
+                )
+        if "__init__.py" in files:
+            found.append(".".join(Path(place).relative_to(root).parts))
+    return found

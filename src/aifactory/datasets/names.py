@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Callable
+from typing import Any
 
 type Use = tuple[str, str]
 """A name and the dotted attributes that are read from it ("" where the name itself is used)."""
 type Import = tuple[int, str, str]
 """Level of dots, module, and attribute ("" for the module itself) of an import inside a function."""
-
-_FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
-_COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
-_LEAVES = (ast.Constant, ast.Load, ast.Store, ast.Del, ast.operator, ast.cmpop, ast.unaryop, ast.boolop)
 
 
 class Scope:
@@ -29,44 +27,29 @@ class Scope:
 
     def read(self, node: ast.AST) -> None:
         """Take in a node and everything under it."""
-        if isinstance(node, ast.Name):
-            if isinstance(node.ctx, ast.Load):
-                self.loads.add((node.id, ""))
+        kind = type(node)
+        if kind is ast.Name:
+            if type(node.ctx) is ast.Load:  # type: ignore[attr-defined]
+                self.loads.add((node.id, ""))  # type: ignore[attr-defined]
             else:
-                self.binds.add(node.id)
-        elif isinstance(node, _LEAVES):
+                self.binds.add(node.id)  # type: ignore[attr-defined]
             return
-        elif isinstance(node, ast.Attribute):
-            self._attribute(node)
-        elif isinstance(node, _FUNCTIONS):
-            self._function(node)
-        elif isinstance(node, ast.ClassDef):
-            self._class(node)
-        elif isinstance(node, _COMPREHENSIONS):
-            inner = Scope()
-            inner.all(node)
-            self.take(inner, inner.free())
-        elif isinstance(node, ast.Import | ast.ImportFrom):
-            self._import(node)
-        else:
-            if isinstance(node, ast.Global | ast.Nonlocal):
-                self.outer.update(node.names)
-            elif isinstance(node, ast.ExceptHandler | ast.MatchAs | ast.MatchStar) and node.name:
-                self.binds.add(node.name)
-            elif isinstance(node, ast.MatchMapping) and node.rest:
-                self.binds.add(node.rest)
+        special = _SPECIAL.get(kind)
+        if special is not None:
+            special(self, node)
+        elif kind not in _LEAVES:
             self.all(node)
 
     def all(self, node: ast.AST) -> None:
         """Take in everything under a node."""
         for name in node._fields:
             value = getattr(node, name, None)
-            if isinstance(value, ast.AST):
-                self.read(value)
-            elif isinstance(value, list):
+            if type(value) is list:
                 for item in value:
                     if isinstance(item, ast.AST):
                         self.read(item)
+            elif isinstance(value, ast.AST):
+                self.read(value)
 
     def take(self, inner: Scope, free: set[Use]) -> None:
         """Take in what a scope inside of this one leaves free."""
@@ -126,6 +109,24 @@ class Scope:
         # Methods don't see the names that the class binds, so none of them is taken out.
         self.take(inner, inner.loads)
 
+    def _comprehension(self, node: ast.AST) -> None:
+        inner = Scope()
+        inner.all(node)
+        self.take(inner, inner.free())
+
+    def _outer(self, node: ast.Global | ast.Nonlocal) -> None:
+        self.outer.update(node.names)
+
+    def _named(self, node: ast.ExceptHandler | ast.MatchAs | ast.MatchStar) -> None:
+        if node.name:
+            self.binds.add(node.name)
+        self.all(node)
+
+    def _mapping(self, node: ast.MatchMapping) -> None:
+        if node.rest:
+            self.binds.add(node.rest)
+        self.all(node)
+
     def _import(self, node: ast.Import | ast.ImportFrom) -> None:
         for alias in node.names:
             self.binds.add((alias.asname or alias.name).partition(".")[0])
@@ -133,3 +134,29 @@ class Scope:
                 self.imports.add((0, alias.name, ""))
             else:
                 self.imports.add((node.level, node.module or "", alias.name))
+
+
+_LEAVES: frozenset[type] = frozenset(
+    {ast.Constant, ast.Load, ast.Store, ast.Del}.union(
+        *(base.__subclasses__() for base in (ast.operator, ast.cmpop, ast.unaryop, ast.boolop))
+    )
+)
+_SPECIAL: dict[type, Callable[[Scope, Any], None]] = {
+    ast.Attribute: Scope._attribute,
+    ast.FunctionDef: Scope._function,
+    ast.AsyncFunctionDef: Scope._function,
+    ast.Lambda: Scope._function,
+    ast.ClassDef: Scope._class,
+    ast.ListComp: Scope._comprehension,
+    ast.SetComp: Scope._comprehension,
+    ast.DictComp: Scope._comprehension,
+    ast.GeneratorExp: Scope._comprehension,
+    ast.Import: Scope._import,
+    ast.ImportFrom: Scope._import,
+    ast.Global: Scope._outer,
+    ast.Nonlocal: Scope._outer,
+    ast.ExceptHandler: Scope._named,
+    ast.MatchAs: Scope._named,
+    ast.MatchStar: Scope._named,
+    ast.MatchMapping: Scope._mapping,
+}

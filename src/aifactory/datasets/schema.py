@@ -8,6 +8,7 @@ import enum
 import sys
 import types
 from dataclasses import dataclass
+from functools import cache
 from typing import TYPE_CHECKING, Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
 
 from aifactory.datasets import shapes
@@ -66,9 +67,7 @@ def of_stage(stage: Stage) -> RowSchema | None:
 def of(source: Any) -> RowSchema:
     """The columns of a row type (dataclass or pydantic model) or of an Arrow schema."""
     if shapes.is_row(source):
-        return RowSchema(
-            tuple(Column(name=name, type=_text(kind), nullable=null) for name, kind, null in _fields(source)), source
-        )
+        return _of_row(source)
     if type(source).__module__.startswith("pyarrow") and hasattr(source, "names"):
         return RowSchema(columns_of(source), source)
     raise FactoryError(
@@ -77,6 +76,12 @@ def of(source: Any) -> RowSchema:
         expected="a dataclass, a pydantic model or a pyarrow.Schema",
         code="schema",
     )
+
+
+@cache
+def _of_row(row: type) -> RowSchema:
+    columns = (Column(name=name, type=_text(kind), nullable=null) for name, kind, null in _fields(row))
+    return RowSchema(tuple(columns), row)
 
 
 def columns_of(schema: pa.Schema) -> tuple[Column, ...]:

@@ -51,16 +51,18 @@ def source(
         parameters["strip_top"] = strip_top
     elif (file or url) and not (package or files or archive or digest):
         name = file or _last(url or "")
-        beside = Path(where.file).parent / name
-        if sha256 is None and not beside.is_file():
+        if sha256 is not None:
+            pin = _pin(what, "sha256", sha256)
+        elif (beside := Path(where.file).parent / name).is_file():
+            pin = _hash(beside, beside.stat().st_mtime_ns)
+        else:
             raise FactoryError(
                 f"{what}: {name} is not pinned",
                 expected="sha256=, or a file that stands beside the module",
                 fix=f"add sha256='...' (sha256sum {name})",
                 code="source",
             )
-        digest_ = _pin(what, "sha256", sha256) if sha256 else _hash(beside, beside.stat().st_mtime_ns)
-        parameters = {"file": name, "url": url, "sha256": digest_}
+        parameters = {"file": name, "url": url, "sha256": pin}
     else:
         raise FactoryError(
             f"{what}: it is not clear where the files come from",

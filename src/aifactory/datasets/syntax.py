@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import ast
+import os
 from dataclasses import dataclass, field
 from hashlib import sha256
 from pathlib import Path
 
 from aifactory.datasets.names import Import, Scope, Use
+from aifactory.datasets.tree import digest_of, documents, write
 from aifactory.errors import FactoryError
 
 _DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
@@ -25,36 +27,52 @@ class Definition:
 
 @dataclass
 class Source:
-    """The top level of one file. `imports` maps a name to where it comes from; `stars` are modules of `import *`."""
+    """The top level of one file. `imports` maps a name to where it comes from, `stars` are modules of `import *`,
+    `defined` are the names that statements make or change. `made` holds the definitions that were asked for."""
 
-    statements: dict[str, list[ast.stmt]] = field(default_factory=dict)
+    path: str
+    defined: frozenset[str] = frozenset()
     imports: dict[str, list[Import]] = field(default_factory=dict)
     stars: list[Import] = field(default_factory=list)
-    _definitions: dict[str, Definition | None] = field(default_factory=dict)
+    made: dict[str, Definition] = field(default_factory=dict)
+    statements: dict[str, list[ast.stmt]] | None = None
 
     def definition(self, name: str) -> Definition | None:
         """What makes `name` here; None for a name that is only imported, or unknown."""
-        if name not in self._definitions:
-            found = self.statements.get(name)
-            self._definitions[name] = _define(found) if found else None
-        return self._definitions[name]
+        found = self.made.get(name)
+        if found is None and name in self.defined:
+            if self.statements is None:
+                self.statements = parse(Path(self.path).read_bytes(), self.path).statements
+            found = self.made[name] = _define((self.statements or {})[name])
+        return found
 
     def names(self) -> list[str]:
         """Every name that is defined or imported at the top level."""
-        return sorted({*self.statements, *self.imports})
+        return sorted({*self.defined, *self.imports})
 
 
-_cache: dict[str, tuple[int, int, Source]] = {}
+_seen: dict[str, tuple[int, int, str, Source]] = {}
+by_content: dict[str, Source] = {}
+"""Sources by the sha256 of their text, as far as they are known from before."""
 
 
 def source_of(path: str) -> Source:
-    """The file's top level, parsed once as long as the file stays as it is."""
-    status = Path(path).stat()
-    cached = _cache.get(path)
-    if cached is None or cached[:2] != (status.st_mtime_ns, status.st_size):
-        cached = (status.st_mtime_ns, status.st_size, parse(Path(path).read_bytes(), path))
-        _cache[path] = cached
-    return cached[2]
+    """The file's top level, read once as long as the file stays as it is."""
+    status = os.stat(path)  # noqa: PTH116 - asked for every name that is followed
+    seen = _seen.get(path)
+    if seen is None or seen[0] != status.st_mtime_ns or seen[1] != status.st_size:
+        text = Path(path).read_bytes()
+        key = sha256(text).hexdigest()
+        known = by_content.get(key)
+        source = parse(text, path) if known is None else known
+        source.path = path
+        seen = _seen[path] = (status.st_mtime_ns, status.st_size, key, source)
+    return seen[3]
+
+
+def sources() -> dict[str, Source]:
+    """Every source that was read by this process, by the sha256 of its text."""
+    return {key: source for _, _, key, source in _seen.values()}
 
 
 def parse(text: str | bytes, path: str = "<text>") -> Source:
@@ -63,32 +81,31 @@ def parse(text: str | bytes, path: str = "<text>") -> Source:
         tree = ast.parse(text, path)
     except SyntaxError as error:
         raise FactoryError(f"{path}:{error.lineno} can't be read", found=error.msg, code="import") from error
-    source = Source()
+    source, statements = Source(path), dict[str, list[ast.stmt]]()
     for statement in tree.body:
         if isinstance(statement, _DEFINITIONS):
-            source.statements.setdefault(statement.name, []).append(statement)
+            statements.setdefault(statement.name, []).append(statement)
         elif isinstance(statement, ast.Import | ast.ImportFrom):
             _imports(source, statement)
-        elif isinstance(statement, ast.Assign) and all(isinstance(target, ast.Name) for target in statement.targets):
-            for target in statement.targets:
-                source.statements.setdefault(target.id, []).append(statement)  # type: ignore[attr-defined]
-        elif not _documents(statement):
-            _other(source, statement)
+        elif not documents(statement):
+            for name in _touched(source, statement):
+                statements.setdefault(name, []).append(statement)
+    source.statements, source.defined = statements, frozenset(statements)
     return source
 
 
-def _other(source: Source, statement: ast.stmt) -> None:
-    """A statement that isn't one definition belongs to every name that it binds, changes or calls something of."""
-    scope = Scope()
-    scope.read(statement)
-    touched = set(scope.binds)
-    if not isinstance(statement, ast.AnnAssign) or not isinstance(statement.target, ast.Name):
-        touched |= {name for name, _ in scope.loads}
-    for name in touched:
-        source.statements.setdefault(name, []).append(statement)
+def _touched(source: Source, statement: ast.stmt) -> set[str]:
+    """The names that a statement binds; where it is more than an assignment, also those that it may change."""
+    if isinstance(statement, ast.Assign) and all(type(target) is ast.Name for target in statement.targets):
+        return {target.id for target in statement.targets if isinstance(target, ast.Name)}
+    if isinstance(statement, ast.AnnAssign) and isinstance(statement.target, ast.Name):
+        return {statement.target.id}
     for node in ast.walk(statement):
         if isinstance(node, ast.Import | ast.ImportFrom):
             _imports(source, node)
+    scope = Scope()
+    scope.read(statement)
+    return scope.binds | {name for name, _ in scope.loads}
 
 
 def _imports(source: Source, node: ast.Import | ast.ImportFrom) -> None:
@@ -113,7 +130,7 @@ def _define(statements: list[ast.stmt]) -> Definition:
         if isinstance(statement, ast.FunctionDef | ast.AsyncFunctionDef):
             statement.decorator_list = [node for node in statement.decorator_list if not _declares(node)]
         scope.read(statement)
-        _write(statement, words)
+        write(statement, words)
     return Definition(digest_of(words), frozenset(scope.loads), frozenset(scope.imports))
 
 
@@ -122,48 +139,3 @@ def _declares(node: ast.expr) -> bool:
     called = node.func if isinstance(node, ast.Call) else node
     name = called.attr if isinstance(called, ast.Attribute) else called.id if isinstance(called, ast.Name) else ""
     return name in _DECLARING
-
-
-def _documents(node: ast.AST) -> bool:
-    return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str)
-
-
-def tree_digest(text: str | bytes, path: str = "<text>") -> str:
-    """Digest (64 hex) of a whole file's syntax tree, docstrings and comments apart."""
-    words: list[str] = []
-    _write(ast.parse(text, path), words)
-    return digest_of(words)
-
-
-def digest_of(words: list[str]) -> str:
-    """Digest (64 hex) of a list of words."""
-    return sha256("\n".join(words).encode("utf-8", "surrogatepass")).hexdigest()
-
-
-def _write(node: ast.AST, words: list[str]) -> None:
-    """The tree as words: node types, then fields that are not empty, in order. Lines, contexts and docstrings are
-    left out, and so is what a later Python may add as an empty field."""
-    kind = type(node)
-    words.append(kind.__name__)
-    for name in kind._fields:
-        value = getattr(node, name, None)
-        if (value is None and kind is not ast.Constant) or name in ("ctx", "kind", "type_comment"):
-            continue
-        if isinstance(value, ast.AST):
-            words.append(name)
-            _write(value, words)
-        elif isinstance(value, list):
-            if name == "body" and value and _documents(value[0]) and len(value) > 1:
-                value = value[1:]
-            elif name == "body" and value and _documents(value[0]):
-                value = []
-            if value:
-                words.append(f"{name}[")
-                for item in value:
-                    if isinstance(item, ast.AST):
-                        _write(item, words)
-                    else:
-                        words.append(repr(item))
-                words.append("]")
-        else:
-            words.append(f"{name}={type(value).__name__}:{value!r}")
