@@ -53,7 +53,8 @@ def test_the_graph_of_a_small_lab_is_the_reviewed_one(lab: Lab) -> None:
         "from assets.public import letters\n\n"
         '@recipe(line="public/models/small", suites=[])\n'
         "def small() -> Train:\n"
-        "    return Train(model=GPT(layers=1, hidden=8, heads=1, context=8), mix=Mix.of({letters.clean: 1}), steps=2)\n",
+        "    model = GPT(layers=1, hidden=8, heads=1, context=8)\n"
+        "    return Train(model=model, mix=Mix.of({letters.clean: 1}), steps=2)\n",
     )
     reviewed("graph_small", load(CHECKOUT))
 

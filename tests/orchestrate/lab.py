@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import sys
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -51,12 +52,13 @@ class Lab:
     """`write` adds or replaces a file; `stages` and `assets` read what is there now."""
 
     root: Path
-    home: Path
 
     def write(self, name: str, text: str) -> Path:
         path = self.root / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text)
+        for module in [name for name in sys.modules if name.partition(".")[0] in ("assets", "checks", "recipes")]:
+            del sys.modules[module]  # as a reload of the code location does
         return path
 
     @property
@@ -66,21 +68,36 @@ class Lab:
     def stages(self) -> dict[str, Stage]:
         return find_stages(Project.current())
 
+    def materialize(
+        self, instance: dg.DagsterInstance, *names: str, tags: dict[str, str] | None = None
+    ) -> dg.ExecuteInProcessResult:
+        """Materialize these keys (all by default) in this process; their builds are processes of their own."""
+        assets = self.assets()
+        selection = dg.AssetSelection.assets(*(name.split("/") for name in names)) if names else None
+        return dg.materialize(assets, instance=instance, selection=selection, tags=tags, raise_on_error=False)
+
+    def check(self, instance: dg.DagsterInstance, key: str, *names: str) -> dg.ExecuteInProcessResult:
+        """Run checks alone."""
+        keys = [dg.AssetCheckKey(dg.AssetKey(key.split("/")), name) for name in names]
+        return dg.materialize(
+            self.assets(), instance=instance, selection=dg.AssetSelection.checks(*keys), raise_on_error=False
+        )
+
     def assets(self) -> list[dg.AssetsDefinition]:
         return assets_from(self.stages().values())
 
 
-def make(root: Path, monkeypatch: pytest.MonkeyPatch) -> Lab:
-    """A lab under `root`, made the current project. Environments per lock are shared by all labs of a test session."""
+def make(root: Path, monkeypatch: pytest.MonkeyPatch, state: Path | None = None) -> Lab:
+    """A lab under `root`, made the current project. All share environments, those with one `state` images."""
     envs = Path(os.environ.get("AIFACTORY_ENVS") or CHECKOUT / ".aifactory" / "envs")
     project = root / "project"
     project.mkdir(parents=True)
     shutil.copy(CHECKOUT / "clusters.toml", project)
     for name, path in (
         ("AIFACTORY_PROJECT", project),
-        ("AIFACTORY_STATE", root / "state"),
+        ("AIFACTORY_STATE", state or root / "state"),
         ("AIFACTORY_ROOT", root / "namespace"),
         ("AIFACTORY_ENVS", envs),
     ):
         monkeypatch.setenv(name, str(path))
-    return Lab(project, root / "dagster")
+    return Lab(project)

@@ -10,7 +10,7 @@ import dagster as dg
 
 from aifactory.channel import Audited, StageBuilt
 from aifactory.orchestrate.keys import access_of
-from aifactory.orchestrate.tables import histogram, metadata_value
+from aifactory.orchestrate.tables import histogram, metadata_value, table
 
 PRIVATE_SAFE = frozenset({"parts", "dropped", "counts", "kept", "lengths", "tokens"})
 """What may be shown of private data: numbers only."""
@@ -35,7 +35,7 @@ def built_metadata(built: StageBuilt, *, run: str, directory: Path) -> dict[str,
     if built.columns:
         shown["dagster/column_schema"] = column_schema(built.columns)
     if built.inputs:
-        shown["inputs"] = metadata_value("input", built.inputs)
+        shown["inputs"] = inputs_table(built.inputs)
     if built.publication is not None:
         shown["publication"] = built.publication
     if built.previous is not None:
@@ -45,6 +45,11 @@ def built_metadata(built: StageBuilt, *, run: str, directory: Path) -> dict[str,
             continue
         shown[name] = _for_people(name, value)
     return shown
+
+
+def inputs_table(inputs: Mapping[str, str]) -> dg.MarkdownMetadataValue:
+    """The versions that something was made from."""
+    return dg.MetadataValue.md(table([{"input": key, "version": version} for key, version in sorted(inputs.items())]))
 
 
 def column_schema(columns: list[dict[str, Any]]) -> dg.TableSchema:

@@ -34,6 +34,8 @@ class ChannelReader(dg.PipesMessageReader):
     Dagster expects one opening and one end: the ends of attempts that were followed by another are held back.
     """
 
+    expected_writer_count = 1  # rank 0 alone writes; the inherited property warns that it is a preview
+
     def __init__(self) -> None:
         self._handler: Any = None
         self._opened = False

@@ -25,7 +25,7 @@ def materializations(
         cursor = page.cursor
 
 
-def value_of(event: dg.AssetMaterialization, name: str) -> object:
+def value_of(event: dg.AssetMaterialization | dg.AssetCheckEvaluation, name: str) -> object:
     """A value of its metadata; None if there is none."""
     entry = event.metadata.get(name)
     return None if entry is None else entry.value

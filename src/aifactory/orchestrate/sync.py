@@ -13,11 +13,10 @@ import dagster as dg
 from aifactory.errors import FactoryError
 from aifactory.launch import resume
 from aifactory.namespace import Audits, Key, Namespace, Publication, Publications
-from aifactory.orchestrate.describe import column_schema, numbers
+from aifactory.orchestrate.describe import column_schema, inputs_table, numbers
 from aifactory.orchestrate.interrupts import ENDED
 from aifactory.orchestrate.keys import asset_key
 from aifactory.orchestrate.reported import materializations, value_of
-from aifactory.orchestrate.tables import metadata_value
 
 TICK_SECONDS = 20.0
 """How long one tick may take; what is left comes with the next."""
@@ -144,7 +143,7 @@ def _metadata(ns: Namespace, key: Key, publication: Publication) -> dict[str, An
     if publication.rows is not None:
         shown["dagster/row_count"] = publication.rows
     if publication.inputs:
-        shown["inputs"] = metadata_value("input", publication.inputs)
+        shown["inputs"] = inputs_table(publication.inputs)
     if publication.previous:
         shown["previous"] = publication.previous
     if publication.why:
