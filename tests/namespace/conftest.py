@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import timedelta
@@ -9,8 +10,9 @@ from typing import Any
 
 import pytest
 
-from aifactory.errors import FactoryError
 from aifactory.namespace import Namespace, Publications, Published, Snapshot, Staging, sweep
+
+VERSION = re.compile(r"@[0-9a-f]{16}")
 
 
 @dataclass
@@ -50,13 +52,6 @@ class Desk:
         self.publish(snapshot, **changes)
         return snapshot
 
-    def try_to_publish(self, content: str | Mapping[str, str], **changes: Any) -> Snapshot | FactoryError:
-        """The published snapshot, or why it isn't."""
-        try:
-            return self.put(content, **changes)
-        except FactoryError as error:
-            return error
-
     def names(self) -> list[str]:
         """What stands in the key's directory."""
         directory = self.ns.directory(self.key)
@@ -71,7 +66,7 @@ class Desk:
             self.ns.resolve(self.key, publication.version).verify()
         directory = self.ns.directory(self.key)
         for path in directory.iterdir():
-            if len(path.name) == 17 and path.name not in ("@journal",):
+            if VERSION.fullmatch(path.name):
                 Snapshot.load(resolved.key, path).verify()
         assert (directory / "@current").resolve().parent == directory.resolve()
         assert (directory / "@current" / "manifest.json").exists()
@@ -79,8 +74,8 @@ class Desk:
     def tidy(self) -> None:
         """Sweeps at once, and asserts that nothing but snapshots and journals is left."""
         sweep(self.ns, older_than=timedelta(0))
-        left = [name for name in self.names() if not (len(name) == 17 or name in ("@journal", "@current", "@audits"))]
-        assert left == []
+        kept = {"@journal", "@current", "@audits"}
+        assert [name for name in self.names() if name not in kept and not VERSION.fullmatch(name)] == []
         assert not any(self.ns.directory(self.key).rglob(".tmp-*"))
 
 

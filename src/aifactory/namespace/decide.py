@@ -15,7 +15,8 @@ def publish(key: Key, draft: Draft, records: Sequence[Publication]) -> Published
     """None when `draft` may be appended; else what became of it. FactoryError "rolled_back" and "journal".
 
     A rollback since the build froze wins. Another build's publication since then wins unless that build froze
-    earlier than this one. The same build with the same checks, already current, is not repeated.
+    earlier than this one: from a lower number, or from the same number at an earlier time. The same build
+    with the same checks, already current, is not repeated.
     """
     if draft.frozen > len(records):
         raise FactoryError(
@@ -39,8 +40,14 @@ def publish(key: Key, draft: Draft, records: Sequence[Publication]) -> Published
     same = last and (last.version, last.build_key, last.checks) == (draft.version, draft.build_key, draft.checks)
     if last and same:
         return Published("unchanged", last)
-    winners = [other for other in since if other.frozen >= draft.frozen]
+    winners = [other for other in since if not _later(draft, other)]
     return Published("superseded", winners[-1], winners[-1]) if winners else None
+
+
+def _later(draft: Draft, other: Draft) -> bool:
+    if draft.frozen != other.frozen or draft.frozen_at is None or other.frozen_at is None:
+        return draft.frozen > other.frozen
+    return draft.frozen_at > other.frozen_at
 
 
 def rollback(key: Key, version: str, writer: str, why: str, records: Sequence[Publication]) -> Draft:

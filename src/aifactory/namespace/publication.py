@@ -5,20 +5,22 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, ValidationError
 
 from aifactory.errors import FactoryError
 from aifactory.store import Record
 
 
 class Draft(BaseModel):
-    """What a publisher writes. `frozen` is the journal's number when its build started; `why` a reason for people."""
+    """What a publisher writes. `frozen` is the journal's number when its build started, `frozen_at` the time; `why` is
+    a reason for people."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     action: Literal["publish", "rollback"] = "publish"
     version: str = Field(pattern=r"^[0-9a-f]{64}$")
     frozen: int = Field(ge=0)
+    frozen_at: AwareDatetime | None = None
     inputs: dict[str, str]
     code_version: str
     build_key: str
@@ -38,7 +40,7 @@ class Draft(BaseModel):
     def again(cls, earlier: Publication, why: str, frozen: int | None = None) -> Draft:
         """A rollback to what `earlier` published: same version, same provenance, another reason."""
         fields = earlier.model_dump(include=set(Draft.model_fields))
-        return Draft(**fields | {"action": "rollback", "why": why, "frozen": frozen or earlier.n})
+        return Draft(**fields | {"action": "rollback", "why": why, "frozen": frozen or earlier.n, "frozen_at": None})
 
 
 class Publication(Draft):

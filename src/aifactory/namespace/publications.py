@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
 from typing import TYPE_CHECKING
 
 from aifactory.errors import FactoryError
@@ -78,22 +79,26 @@ class Publications:
         why: str = "",
         rows: int | None = None,
         bytes: int | None = None,
+        frozen_at: datetime | None = None,
         grants: Iterable[access.Grant] = (),
     ) -> Published:
         """Makes a sealed version current, unless what was appended since `frozen` forbids it.
 
         `version` has 64 digits; `inputs` are versions by key; `checks` are the blocking ones, each of which must have a
-        green audit; rows and bytes are the manifest's unless given. Outcomes (see `Published`): published, unchanged,
-        superseded. Raises FactoryError "rolled_back" (lost to a rollback), "red" (a check is red or wasn't asked),
-        "class" (the inputs are of a class that this key may not hold), "missing", "integrity".
+        green audit; rows and bytes are the manifest's unless given; of two builds that froze the same number, the one
+        with the later `frozen_at` wins, the first one where that isn't given. Outcomes (see `Published`): published,
+        unchanged, superseded. Raises FactoryError "rolled_back" (lost to a rollback), "red" (a check is red or wasn't
+        asked), "class" (the inputs are of a class that this key may not hold), "missing", "integrity".
         """
         snapshot = self.snapshot(version)
+        snapshot.touch()
         snapshot.look()
         access.check(self.key.access, {key: Key(key).access for key in inputs}, grants, output=self.key)
         self._all_green(version, checks)
         draft = Draft(
             version=version,
             frozen=frozen,
+            frozen_at=frozen_at,
             inputs=dict(inputs),
             code_version=code_version,
             build_key=build_key,
@@ -105,7 +110,6 @@ class Publications:
             rows=snapshot.manifest.rows if rows is None else rows,
             bytes=snapshot.manifest.bytes if bytes is None else bytes,
         )
-        snapshot.touch()
         while True:
             records = self.all()
             settled = decide.publish(self.key, draft, records)

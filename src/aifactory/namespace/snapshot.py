@@ -44,13 +44,7 @@ class Snapshot:
         try:
             data = file.read_bytes()
         except (FileNotFoundError, NotADirectoryError) as error:
-            raise FactoryError(
-                f"{key}{named} has no {file}",
-                found="no manifest",
-                expected="a whole snapshot",
-                fix=RESTORE.format(path=path),
-                code="missing",
-            ) from error
+            raise _missing(file, f"{key}{named}", "no manifest", "a whole snapshot") from error
         manifest = decode(data, file)
         expected = version or named.removeprefix("@")
         if not manifest.version.startswith(expected) or folder(manifest.version) != named:
@@ -107,9 +101,12 @@ class Snapshot:
             self._look(entry)
 
     def touch(self) -> None:
-        """Makes it young again for the sweeper: somebody is about to publish it."""
-        with writing(self.path):
-            os.utime(self.path)
+        """Makes it young again for the sweeper: somebody is about to publish it. FactoryError "missing"."""
+        try:
+            with writing(self.path):
+                os.utime(self.path)
+        except FileNotFoundError as error:
+            raise _missing(self.path, self.name, "no directory", "a whole snapshot") from error
 
     def _entries(self, files: Iterable[str | FileEntry] | None) -> list[FileEntry]:
         if files is None:
@@ -136,13 +133,7 @@ class Snapshot:
         try:
             status = place.stat()
         except (FileNotFoundError, NotADirectoryError) as error:
-            raise FactoryError(
-                f"{place} is missing from {self.name}",
-                found="no file",
-                expected=f"{entry.bytes} bytes",
-                fix=RESTORE.format(path=self.path),
-                code="missing",
-            ) from error
+            raise _missing(place, self.name, "no file", f"{entry.bytes} bytes") from error
         if not stat.S_ISREG(status.st_mode) or status.st_size != entry.bytes:
             raise self._differs(entry, f"{status.st_size} bytes", f"{entry.bytes} bytes")
 
@@ -154,6 +145,17 @@ class Snapshot:
             fix=RESTORE.format(path=self.path),
             code="integrity",
         )
+
+
+def _missing(path: Path, name: str, found: str, expected: str) -> FactoryError:
+    home = next((one for one in (path, *path.parents) if one.name.startswith("@")), path)
+    return FactoryError(
+        f"{path} is missing from {name}",
+        found=found,
+        expected=expected,
+        fix=RESTORE.format(path=home),
+        code="missing",
+    )
 
 
 def _link(path: Path) -> FactoryError:

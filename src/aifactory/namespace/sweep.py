@@ -45,6 +45,13 @@ def sweep(ns: Namespace, key: str | None = None, older_than: timedelta = timedel
 
 
 def _sweep(ns: Namespace, key: Key, path: Path, limit: float) -> bool:
+    try:
+        return _remove(ns, key, path, limit)
+    except FileNotFoundError:
+        return False  # another sweeper, or its owner, was faster
+
+
+def _remove(ns: Namespace, key: Key, path: Path, limit: float) -> bool:
     if path.name.startswith(trash.PREFIX):
         # Of a sweeper that was killed: a young one may be at work, and what it deletes must not be put back.
         return path.lstat().st_ctime <= limit and _finish(ns, key, path)
@@ -58,7 +65,12 @@ def _sweep(ns: Namespace, key: Key, path: Path, limit: float) -> bool:
     if _touched(path, deep=not version) > limit or (version and _published(ns, key, path.name)):
         return False
     taken = trash.take_away(path)
-    return taken is not None and _finish(ns, key, taken)
+    if taken is None:
+        return False
+    # A publisher makes it young before it appends: what was touched until now goes back, later touches find nothing.
+    if _touched(taken, deep=not version) > limit and trash.give_back(taken, path):
+        return False
+    return _finish(ns, key, taken)
 
 
 def _finish(ns: Namespace, key: Key, taken: Path) -> bool:

@@ -25,6 +25,15 @@ def take_away(path: Path) -> Path | None:
     return trash
 
 
+def give_back(taken: Path, home: Path) -> bool:
+    """Undoes `take_away`; False when something else stands at `home` by now."""
+    try:
+        taken.rename(home)
+    except OSError:
+        return False
+    return True
+
+
 def delete(trash: Path) -> None:
     """Deletes what `take_away` returned; another sweeper may be doing the same."""
     with suppress(FileNotFoundError):
