@@ -43,7 +43,7 @@ locks: ## resolve all environments again, together; UPGRADE=1 takes newer versio
 	done; git diff --stat -- locks
 
 pictures: ## the screenshots of docs/images, from a real browser
-	@$(call in,dev control data train) -m pytest tests/browser -p no:cacheprovider --pictures docs/images $(ARGS)
+	@export AIFACTORY_PICTURES=docs/images; $(call in,dev control data train) -m pytest tests/browser $(ARGS)
 
 bench: ## the benchmarks; their figures stand in benchmarks/README.md
 	@python=$$(sh $(boot) dev control data train) && "$$python" benchmarks/load.py $(ARGS) && "$$python" benchmarks/evaluation_latency.py

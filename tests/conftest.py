@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import resource
 import subprocess
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 
@@ -81,3 +81,37 @@ def read_only(tmp_path: Path) -> Callable[[Path], AbstractContextManager[None]]:
                 directory.chmod(0o755)
 
     return closed
+
+
+NO_SKIPS = "AIFACTORY_NO_SKIPS"
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(
+    item: pytest.Item, call: pytest.CallInfo[None]
+) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """Where nothing may be skipped (`.ci/run`), a skip is a failure."""
+    report = yield
+    if os.environ.get(NO_SKIPS) and report.skipped and not hasattr(report, "wasxfail"):
+        report.outcome = "failed"
+        report.longrepr = f"skipped, where {NO_SKIPS} lets nothing be skipped: {_reason(report.longrepr)}"
+    return report
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """What this machine could not run, counted, with the reasons, after everything else."""
+    reasons: dict[str, list[str]] = {}
+    for report in terminalreporter.stats.get("skipped", []):
+        reasons.setdefault(_reason(report.longrepr), []).append(report.nodeid)
+    if not reasons:
+        return
+    terminalreporter.section(f"skipped: {sum(map(len, reasons.values()))}")
+    for reason, tests in sorted(reasons.items()):
+        terminalreporter.write_line(f"{len(tests):4}  {reason}")
+        for test in tests:
+            terminalreporter.write_line(f"        {test}")
+
+
+def _reason(longrepr: object) -> str:
+    text = longrepr[2] if isinstance(longrepr, tuple) else str(longrepr)
+    return str(text).removeprefix("Skipped: ")
