@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
+from contextlib import AbstractContextManager
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -176,6 +178,20 @@ def test_nothing_can_be_sent_after_the_end(attempt: Path) -> None:
         with pytest.raises(FactoryError) as caught:
             again.send(Note(text="too late"))
         assert caught.value.code == "closed"
+
+
+def test_a_message_that_finds_no_room_is_an_error_and_the_earlier_ones_stay(
+    small_disk: tuple[Path, Callable[[int], AbstractContextManager[None]]],
+) -> None:
+    disk, room = small_disk
+    writer = Writer(disk / "00000001")
+    writer.send(Note(text="one"))
+    with room(0), pytest.raises(FactoryError) as caught:
+        writer.send(Note(text="x" * 100_000))
+    assert caught.value.code == "disk_full"
+    writer.send(Note(text="two"))
+    writer.close("succeeded")
+    assert texts(Reader(disk / "00000001").new()) == ["one", "two"]
 
 
 def test_a_missing_message_is_a_gap(attempt: Path) -> None:

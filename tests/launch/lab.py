@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import os
 import shutil
+from collections.abc import Sequence
 from pathlib import Path
 
 from aifactory.launch import Plan
 from aifactory.launch.images import ensure_image
 from aifactory.namespace import Namespace
 from aifactory.project import Project
-from aifactory.spec import Build, Context, ImageRef, RunSpec, freeze
+from aifactory.spec import Build, Context, ImageRef, InputRef, RunSpec, freeze
 
 PROBE = '''
 """A kind whose work is one function of assets/probe.py."""
@@ -82,6 +83,13 @@ def deaf(job):
     time.sleep(600)
 
 
+def linger(job):
+    job.writer.send(Note(text="lingering"))
+    for number in range(10):
+        job.writer.send(Progress(text="so far", done=number, total=9))
+    time.sleep(600)
+
+
 def silent(job):
     time.sleep(600)
 
@@ -134,6 +142,7 @@ class Lab:
         key: str = "public/probe/out",
         module: str = "assets.probe",
         context: dict[str, object] | None = None,
+        inputs: Sequence[tuple[str, str, str]] = (),
         **parameters: object,
     ) -> Plan:
         """A frozen build whose work is that function of the probe."""
@@ -147,6 +156,7 @@ class Lab:
                 access=key.rpartition("/")[0] if key.startswith("private") else "public",
                 parameters=parameters,
             ),
+            inputs=tuple(InputRef(role=role, kind="dataset", key=name, version=at) for role, name, at in inputs),
             image=ImageRef(name="data", digest=self.image.digest),
         )
         known = Context.model_validate({"commit": "0" * 40, "root": str(self.ns.root), **(context or {})})

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -146,6 +149,40 @@ def test_a_refusal_is_kept_and_stands_for_the_run(lab: Lab) -> None:
     assert record["outcome"] == "refused"
     assert record["refusals"][0]["expected"] == "local"
     assert [run.state for run in runs(lab.ns)] == ["refused"]
+
+
+def test_a_private_run_that_is_lost_shows_no_line_of_its_log(lab: Lab) -> None:
+    plan = lab.plan("vanish", key="private/oncology/out")
+    log: list[str] = []
+    result = launch(plan, run="build-vanish-1", on_log=log.append, project=lab.project, ns=lab.ns)
+    assert result.outcome == "lost"
+    assert result.error is not None
+    assert (result.error.trace, log) == ("", [])
+
+
+def test_a_listing_shows_a_damaged_run_among_the_others(lab: Lab) -> None:
+    launch(lab.plan("say"), run="build-say-1", project=lab.project, ns=lab.ns)
+    launch(lab.plan("say"), run="build-say-2", project=lab.project, ns=lab.ns)
+    spec = lab.ns.root / "public/runs/build-say-1/spec.json"
+    spec.chmod(0o644)
+    spec.write_bytes(b"{")
+    assert {run.run: run.state for run in runs(lab.ns)} == {"build-say-1": "damaged", "build-say-2": "succeeded"}
+
+
+def test_a_cancel_while_the_image_is_made_launches_nothing(lab: Lab) -> None:
+    result = launch(lab.plan("say"), run="build-say-1", stop=lambda: True, project=lab.project, ns=lab.ns)
+    assert result.outcome == "cancelled"
+    assert [m for m in result.messages if m.method == "log"] == []
+
+
+def test_a_namespace_that_cannot_be_written_is_an_error_and_leaves_nothing(
+    lab: Lab, read_only: Callable[[Path], AbstractContextManager[None]]
+) -> None:
+    plan = lab.plan("say")
+    with read_only(lab.ns.root), pytest.raises(FactoryError) as caught:
+        launch(plan, run="build-say-1", project=lab.project, ns=lab.ns)
+    assert caught.value.code == "read_only"
+    assert not (lab.ns.root / "public/runs").exists()
 
 
 @pytest.mark.parametrize("where", ["frozen", "run"])

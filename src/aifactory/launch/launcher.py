@@ -67,10 +67,9 @@ def launch(
     ns = ns or Namespace(project.namespace)
     run = run or run_name(plan.kind, plan.label, origin or plan.context.origin)
     directory = plan.class_root / RUNS / run
-    private = plan.class_root != ns.class_root("public")
     listener = Listener(
         message=on_message or _ignore,
-        log=on_log if on_log is not None and not private else _ignore,
+        log=on_log or _ignore,
         change=on_change or _ignore,
         stop=_signal(stop),
     )
@@ -78,6 +77,7 @@ def launch(
     attempts = Attempts(directory)
     backend = Local(plan, directory, ns=ns, project=project, say=listener.change)
     budgets = Budgets(run=plan.context.deadline_seconds, stall=stall_seconds)
+    private = plan.class_root != ns.class_root("public")
     while True:
         newest = attempts.settle(writer=writer())
         decision = decide(newest, tries=tries)
@@ -101,7 +101,13 @@ def launch(
             attempt, launched = newest, False
         _same_spec(attempt, plan, directory)
         listener.change(f"attempt {attempt.number} of {run} {'is launched' if launched else 'lives: it is adopted'}")
-        result = _follow(attempts, attempt, backend, budgets, listener, launched=launched)
+        try:
+            child = (backend.create if launched else backend.adopt)(attempt.number, attempts.path(attempt.number))
+        except (OSError, FactoryError) as error:
+            result = _not_started(attempts, attempt, error, launched=launched)
+        else:
+            watch = Watch(attempts, attempt, child=child, stop=listener.stop, budgets=budgets, private=private)
+            result = _follow(attempts, attempt, watch, listener, launched=launched)
         if result.outcome not in AGAIN or attempt.number >= tries:
             return result
 
@@ -111,19 +117,17 @@ def writer() -> str:
     return f"launcher {socket.gethostname()}/{os.getpid()}"
 
 
-def _follow(
-    attempts: Attempts, attempt: Attempt, backend: Local, budgets: Budgets, listener: Listener, *, launched: bool
-) -> RunResult:
+def _not_started(attempts: Attempts, attempt: Attempt, error: Exception, *, launched: bool) -> RunResult:
+    failure = Failure(type=type(error).__name__, text=f"the process could not be started: {error}")
+    ended = attempts.end(attempt.number, "failed_infrastructure", writer=writer(), error=failure)
+    outcome = ended.outcome or "failed_infrastructure"
+    return RunResult(attempts.run, attempts.directory.parent, outcome, attempt.number, (), ended.error, launched)
+
+
+def _follow(attempts: Attempts, attempt: Attempt, watch: Watch, listener: Listener, *, launched: bool) -> RunResult:
     """Watch the attempt to its end and record it."""
-    run, directory, path = attempts.run, attempts.directory.parent, attempts.path(attempt.number)
-    try:
-        child = backend.create(attempt.number, path) if launched else backend.adopt(attempt.number, path)
-    except OSError as error:
-        failure = Failure(type=type(error).__name__, text=f"the process could not be started: {error}")
-        ended = attempts.end(attempt.number, "failed_infrastructure", writer=writer(), error=failure)
-        return RunResult(run, directory, ended.outcome or "lost", attempt.number, (), ended.error, launched)
+    run, directory = attempts.run, attempts.directory.parent
     messages: list[Message] = []
-    watch = Watch(attempts, attempt, child=child, stop=listener.stop, budgets=budgets)
     end = Ended(None)
     try:
         for event in watch.events():

@@ -24,7 +24,7 @@ GATE = "gate.json"
 
 @dataclass(frozen=True)
 class RunSummary:
-    """One line about a run. `state`: an outcome, "running", or "planned" before its first attempt. Times in UTC."""
+    """One line about a run. `state`: an outcome, "running", "planned" (no attempt yet) or "damaged". Times in UTC."""
 
     run: str
     directory: Path
@@ -75,9 +75,17 @@ def get_run(ns: Namespace, run: str) -> Path:
 
 
 def runs(ns: Namespace) -> list[RunSummary]:
-    """Every run, newest first."""
-    found = [summary(path) for directory in runs_directories(ns) for path in _runs_in(directory)]
+    """Every run, newest first; one whose records are damaged has the state "damaged"."""
+    found = [_listed(path) for directory in runs_directories(ns) for path in _runs_in(directory)]
     return sorted(found, key=lambda run: run.started or "", reverse=True)
+
+
+def _listed(directory: Path) -> RunSummary:
+    try:
+        return summary(directory)
+    except FactoryError:
+        kind = directory.name.partition("-")[0]
+        return RunSummary(directory.name, directory, kind, "", None, "", "damaged", 0, "", None, None)
 
 
 def summary(directory: Path) -> RunSummary:

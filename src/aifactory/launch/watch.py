@@ -65,7 +65,8 @@ class Budgets:
 class Watch:
     """One attempt, watched from its first message on, by whoever launched or adopted it.
 
-    `child` is the process if this one started it: then an end before process.json is seen.
+    `child` is the process if this one started it: then an end before process.json is seen. The log of a `private` run
+    stays in its directory.
     """
 
     def __init__(
@@ -76,9 +77,11 @@ class Watch:
         child: subprocess.Popen[bytes] | None,
         stop: Callable[[], Signal],
         budgets: Budgets,
+        private: bool = False,
     ):
         self.path = attempts.path(attempt.number)
         self.attempt, self.child, self.stop, self.budgets = attempt, child, stop, budgets
+        self.private = private
         self.process: Process | None = None
         self.reader = Reader(self.path)
         self.tail = Tail(log_path(self.path))
@@ -144,7 +147,7 @@ class Watch:
         except FactoryError as error:
             self._damage_error = error
             self._damaged = self._damaged or time.monotonic()
-        if text := self.tail.new():
+        if (text := self.tail.new()) and not self.private:
             yield Log(text)
         if messages or self.tail.size != self._size:
             self._heard, self._size = time.monotonic(), self.tail.size
@@ -182,8 +185,8 @@ class Watch:
         return f"the process {how} without a last message"
 
     def _failure(self, type: str, text: str) -> Failure:
-        # The last lines are in `trace`, which is shown for public runs only.
-        return Failure(type=type, text=text, trace="\n".join(last_lines(log_path(self.path))))
+        lines = [] if self.private else last_lines(log_path(self.path))
+        return Failure(type=type, text=text, trace="\n".join(lines))
 
     def _wait_for_exit(self) -> None:
         until = time.monotonic() + EXIT_SECONDS
@@ -229,7 +232,7 @@ class Watch:
             messages = []
         for message in messages:
             yield Arrived(message)
-        if text := self.tail.new(last=True):
+        if (text := self.tail.new(last=True)) and not self.private:
             yield Log(text)
         closed = self.reader.closed
         if closed is not None and not (outcome == "deadline" and closed.outcome == "cancelled"):
