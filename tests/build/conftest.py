@@ -83,7 +83,10 @@ class Lab:
             for edge in stage.edges
         ]
         return RunSpec(
-            kind="build", config=config or build_config(stage), inputs=tuple(inputs), image=ImageRef(name="data", digest="0" * 64)
+            kind="build",
+            config=config or build_config(stage),
+            inputs=tuple(inputs),
+            image=ImageRef(name="data", digest="0" * 64),
         )
 
     def job(self, spec: RunSpec, *, requester: str = "person:test", frozen: int | None = None) -> Job:

@@ -68,7 +68,11 @@ def test_every_kind_of_stage_is_built_checked_and_published(lab, good: Callable)
     assert sum(parts.built.metadata["parts"].values()) == 200
     assert parts.audits["disjoint_group"].passed
     groups = {
-        part: {value for path in lab.current("public/lines/parts").paths(part) for value in pq.read_table(path)["group"].to_pylist()}
+        part: {
+            value
+            for path in lab.current("public/lines/parts").paths(part)
+            for value in pq.read_table(path)["group"].to_pylist()
+        }
         for part in ("train", "val", "test")
     }
     assert not groups["train"] & groups["val"] and not groups["train"] & groups["test"]

@@ -8,7 +8,7 @@ from typing import Any
 from aifactory.build.audit import missing, run_checks
 from aifactory.build.drift import note_source
 from aifactory.build.inputs import Work, build_key, open_inputs, verify
-from aifactory.build.loading import load_stage
+from aifactory.build.loading import load_stage, use
 from aifactory.build.made import Made
 from aifactory.build.publish import frozen_at, publish, refuse_undoing
 from aifactory.channel import Job, Note
@@ -17,6 +17,7 @@ from aifactory.datasets.report import Report, reporting
 from aifactory.errors import FactoryError
 from aifactory.namespace import Publication, Publications, Staging
 from aifactory.namespace.access import check as check_access
+from aifactory.project import Project
 
 BUILDERS = {
     "dataset": "rows",
@@ -35,6 +36,7 @@ def execute(job: Job) -> None:
     again. Raises FactoryError: "red_checks" naming the checks (what was current stays current), "integrity" for an
     input that is damaged, "class" for one that this key may not hold, and what the stage's function raises.
     """
+    use(Project.current())
     inputs = open_inputs(job.namespace, job.spec)
     if job.spec.build.only_checks:
         _check(job, inputs[SNAPSHOT].ref.version)

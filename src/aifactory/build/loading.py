@@ -43,11 +43,16 @@ def load_stage(build: Build, project: Project | None = None) -> Stage:
     return stage
 
 
-def _module(project: Project, name: str) -> ModuleType:
+def use(project: Project) -> None:
+    """Make `assets` and `checks` those of this project."""
     root = str(project.root)
     if sys.path[:1] != [root]:
         sys.path[:] = [root, *(one for one in sys.path if one != root)]
         importlib.invalidate_caches()
+
+
+def _module(project: Project, name: str) -> ModuleType:
+    use(project)
     try:
         module = importlib.import_module(name)
     except FactoryError:
@@ -59,7 +64,7 @@ def _module(project: Project, name: str) -> ModuleType:
             fix="mend the file, and add what it imports to the group `data` of pyproject.toml",
             code="import",
         ) from error
-    if not str(module.__file__).startswith(f"{root}/"):
+    if not str(module.__file__).startswith(f"{project.root}/"):
         # Another checkout was imported by this process before; the folder's importer forgets it.
         import_folder(project, name.partition(".")[0])
         module = importlib.import_module(name)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import os
+import warnings
 from collections.abc import Iterable
 from difflib import get_close_matches
 from pathlib import Path
@@ -11,16 +12,18 @@ from types import ModuleType
 
 from aifactory.datasets import binding, cache
 from aifactory.datasets.columns import check_columns
+from aifactory.datasets.drift import moved
 from aifactory.datasets.stage import Stage
 from aifactory.errors import FactoryError
-from aifactory.namespace import Key
+from aifactory.namespace import Key, Namespace
 from aifactory.namespace.access import check as check_access
 from aifactory.project import Project
 from aifactory.spec.folders import import_folder
 
 
 def find_stages(project: Project | None = None) -> dict[str, Stage]:
-    """Every stage under `assets/` by its key, sorted; the files are imported.
+    """Every stage under `assets/` by its key, sorted; the files are imported. Warns where a code version that was set by
+    hand was first built with other code.
 
     Raises FactoryError: code "import" (naming the file), "key" (a file or variable that can't be part of a key),
     "two_names", "unnamed", "two_keys", "unknown_input", "cycle", "class", "unknown_column", "two_checks".
@@ -34,6 +37,10 @@ def find_stages(project: Project | None = None) -> dict[str, Stage]:
     stages = link(modules)
     for stage in stages.values():
         _ = stage.code_version
+        if stage.given_code_version is not None and stage.function is not None:
+            warning = moved(Namespace(project.namespace), stage)
+            if warning is not None:
+                warnings.warn(warning, stacklevel=2)
     cache.save(project)
     return stages
 

@@ -26,8 +26,8 @@ TRANSFORMS: dict[str, int] = {
 FACTORIES: dict[str, tuple[int, tuple[str, ...]]] = {
     "source": (1, ("archive",)),
     "split": (1, ("split", "shards")),
-    "tokenizer": (1, ("bpe",)),
-    "tokenize": (1, ("tokens", "indexed", "bpe", "normalize")),
+    "tokenizer": (1, ("bpe", "shards")),
+    "tokenize": (1, ("tokens", "indexed", "bpe", "normalize", "shards")),
     "suite": (1, ("shards",)),
 }
 """Version of the factory's own code, and the transforms that it is made of."""
