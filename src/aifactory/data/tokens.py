@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import batched, pairwise
 from pathlib import Path
@@ -79,7 +79,7 @@ def write_tokens(
     try:
         with pq.ParquetWriter(directory / DOCS, SCHEMA, compression="zstd") as docs:
             rows: list[dict[str, Any]] = []
-            for group in batched(documents, batch):
+            for group in batched(enumerate(documents), batch):
                 for document, ids, spans in _encoded(group, bpe, counts):
                     if writer is not None and writer.bytes >= shard_bytes:
                         writer.finish()
@@ -117,19 +117,19 @@ def read_docs(directory: Path, columns: list[str] | None = None) -> pa.Table:
 
 
 def _encoded(
-    documents: Iterable[Document], bpe: BPE, counts: TokenCounts
+    documents: Sequence[tuple[int, Document]], bpe: BPE, counts: TokenCounts
 ) -> Iterator[tuple[Document, list[int], list[Span]]]:
-    kept = [d for d in documents if d.text and not d.text.isspace()]
-    counts.dropped["empty"] += sum(1 for _ in documents) - len(kept)
-    plain = iter(bpe.encode_batch([d.text for d in kept if d.answers is None]))
-    partly = iter(bpe.encode_offsets([d.text for d in kept if d.answers is not None]))
-    for document in kept:
+    kept = [(n, d) for n, d in documents if d.text and not d.text.isspace()]
+    counts.dropped["empty"] += len(documents) - len(kept)
+    plain = iter(bpe.encode_batch([d.text for _, d in kept if d.answers is None]))
+    partly = iter(bpe.encode_offsets([d.text for _, d in kept if d.answers is not None]))
+    for number, document in kept:
         if document.answers is None:
             ids = next(plain)
             spans = [(1, len(ids) + 1)]
         else:
             ids, offsets = next(partly)
-            spans = _learned(document, offsets)
+            spans = _learned(document, number, offsets)
         if not spans:
             counts.dropped["no loss tokens"] += 1
             continue
@@ -137,13 +137,13 @@ def _encoded(
     counts.dropped = +counts.dropped
 
 
-def _learned(document: Document, offsets: list[Span]) -> list[Span]:
+def _learned(document: Document, number: int, offsets: list[Span]) -> list[Span]:
     answers = sorted(document.answers or ())
     size = len(document.text)
     for n, (start, end) in enumerate(answers):
         if not 0 <= start < end <= size or (n and start < answers[n - 1][1]):
             raise FactoryError(
-                f"document {document.id}: answer {n} is no span of its text",
+                f"answer {n} of document number {number} is no span of its text",
                 found=f"{start} to {end}",
                 expected=f"spans that do not overlap within 0 to {size}",
                 code="span",
