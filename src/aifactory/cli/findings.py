@@ -47,9 +47,9 @@ def machine(project: Project) -> Iterator[Finding]:
     else:
         yield Finding("disk", "ok", text)
     yield _root(project)
-    made = [
-        name for name in LOCKS if is_complete(environment_path(project.envs, project.root / "locks" / f"{name}.lock"))
-    ]
+    own = project.root / "locks"
+    locks = own if own.is_dir() else project.package.parents[1] / "locks"
+    made = [name for name in LOCKS if is_complete(environment_path(project.envs, locks / f"{name}.lock"))]
     rest = [name for name in LOCKS if name not in made]
     later = f"; at first use: {', '.join(rest)}" if rest else ""
     yield Finding("environments", "ok", f"made: {', '.join(made) or 'none'}{later}")
