@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
@@ -108,6 +108,7 @@ def test_a_reader_gets_each_message_once_while_they_are_written(attempt: Path) -
     assert heard == list("0123")
 
 
+@settings(max_examples=40, deadline=None)  # each example flushes files to the disk
 @given(st.lists(st.sampled_from("pn"), max_size=12))
 def test_the_last_progress_is_never_lost_and_order_is_kept(
     tmp_path_factory: pytest.TempPathFactory, kinds: list[str]

@@ -176,13 +176,13 @@ def test_a_cancel_while_the_image_is_made_launches_nothing(lab: Lab) -> None:
 
 
 def test_a_namespace_that_cannot_be_written_is_an_error_and_leaves_nothing(
-    lab: Lab, read_only: Callable[[Path], AbstractContextManager[None]]
+    own_lab: Lab, read_only: Callable[[Path], AbstractContextManager[None]]
 ) -> None:
-    plan = lab.plan("say")
-    with read_only(lab.ns.root), pytest.raises(FactoryError) as caught:
-        launch(plan, run="build-say-1", project=lab.project, ns=lab.ns)
+    plan = own_lab.plan("say")
+    with read_only(own_lab.ns.root), pytest.raises(FactoryError) as caught:
+        launch(plan, run="build-say-1", project=own_lab.project, ns=own_lab.ns)
     assert caught.value.code == "read_only"
-    assert not (lab.ns.root / "public/runs").exists()
+    assert not (own_lab.ns.root / "public/runs").exists()
 
 
 @pytest.mark.parametrize("where", ["frozen", "run"])
