@@ -42,12 +42,13 @@ def event_of(raw: Mapping[str, Any]) -> Event:
         asset="/".join(key["path"]) if key else None,
         check=evaluation.get("checkName"),
         passed=evaluation.get("success"),
-        error=_error(raw.get("error")),
+        error=error_of(raw.get("error")),
         metadata=metadata_of(raw.get("metadataEntries") or ()),
     )
 
 
-def _error(error: Mapping[str, Any] | None) -> str | None:
+def error_of(error: Mapping[str, Any] | None) -> str | None:
+    """What the innermost error says, without the path of its class; None for no error."""
     if error is None:
         return None
     chain = [error, *(link["error"] for link in error.get("errorChain") or ())]

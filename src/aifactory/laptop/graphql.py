@@ -11,7 +11,7 @@ from typing import Any
 
 from aifactory.errors import FactoryError
 from aifactory.laptop import queries
-from aifactory.laptop.events import Event, event_of, metadata_of
+from aifactory.laptop.events import Event, error_of, event_of, metadata_of
 
 LOCATION = "aifactory"
 ENDED = frozenset({"SUCCESS", "FAILURE", "CANCELED"})
@@ -67,7 +67,7 @@ class Client:
         for entry in workspace["locationEntries"]:
             loaded = entry["locationOrLoadError"]
             if entry["name"] == self.location and loaded is not None:
-                return None if loaded["__typename"] == "RepositoryLocation" else str(loaded["message"])
+                return None if loaded["__typename"] == "RepositoryLocation" else error_of(loaded)
         return f"no code location {self.location}"
 
     def repository(self) -> dict[str, str]:
@@ -90,11 +90,14 @@ class Client:
         )
         loaded = answer["locationOrLoadError"] or {}
         if loaded.get("__typename") == "PythonError":
-            raise FactoryError("the definitions do not load", found=loaded["message"], code="definitions")
-
-    def reload_all(self) -> None:
-        """Connect to the code server again."""
-        self.field(queries.RELOAD_ALL, "reloadWorkspace", "Workspace")
+            # Two different things: definitions that raise, and a code server that isn't there yet.
+            absent = "UserCodeUnreachable" in loaded["message"]
+            raise FactoryError(
+                "the code server does not answer" if absent else "the definitions do not load",
+                found=error_of(loaded),
+                fix="" if absent else "mend the file that it names, and reload",
+                code="unreachable" if absent else "definitions",
+            )
 
     def launch_job(self, job: str, config: Mapping[str, object], tags: Mapping[str, str] | None = None) -> str:
         """Launch a job as its Launchpad does; the Dagster run's id."""

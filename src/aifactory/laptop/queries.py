@@ -5,7 +5,7 @@ from __future__ import annotations
 LOCATIONS = """
 query Locations { workspaceOrError { __typename ... on PythonError { message }
   ... on Workspace { locationEntries { name loadStatus
-    locationOrLoadError { __typename ... on PythonError { message stack }
+    locationOrLoadError { __typename ... on PythonError { message errorChain { error { message } } }
       ... on RepositoryLocation { name repositories { name } } } } } } }
 """
 
@@ -15,10 +15,8 @@ mutation Reload($location: String!) { reloadRepositoryLocation(repositoryLocatio
   ... on RepositoryLocationNotFound { message }
   ... on PythonError { message stack }
   ... on WorkspaceLocationEntry { loadStatus locationOrLoadError { __typename
-    ... on PythonError { message stack } } } } }
+    ... on PythonError { message errorChain { error { message } } } } } } }
 """
-
-RELOAD_ALL = "mutation ReloadAll { reloadWorkspace { __typename ... on PythonError { message } } }"
 
 DAEMONS = "query Daemons { instance { daemonHealth { allDaemonStatuses { daemonType required healthy } } } }"
 

@@ -162,12 +162,13 @@ class Services:
             if error is None:
                 return
             if time.monotonic() > until:
-                raise FactoryError(
-                    "the code location did not load", found=error, fix="mend the file that it names", code="definitions"
-                )
+                raise FactoryError("the code location did not load", found=error, code="timeout")
             time.sleep(1)
-            with suppress(FactoryError):
+            try:
                 client.reload()
+            except FactoryError as problem:
+                if problem.code == "definitions":
+                    raise
 
     def _until(self, what: str, service: Service, ready: Callable[[], bool]) -> None:
         def look() -> bool:
