@@ -11,6 +11,7 @@ import sys
 import time
 from collections.abc import Callable
 from datetime import timedelta
+from multiprocessing.synchronize import Event
 from typing import TYPE_CHECKING
 
 from aifactory.namespace import Namespace, sweep
@@ -124,27 +125,28 @@ def test_builders_killed_at_random_moments_never_leave_half_a_snapshot(desk: Des
     desk.put({f"{n}.txt": "the start" for n in range(5)})
     seed = random.Random(4)
 
-    def build_for_ever() -> None:
+    def build_for_ever(begun: Event) -> None:
         n = 0
         while True:
             n += 1
             desk.put({f"{i}.txt": f"{os.getpid()} {n} {i} " * 2000 for i in range(5)})
-            if n % 5 == 0:
+            begun.set()
+            if n % 3 == 0:
                 sweep(desk.ns, older_than=timedelta(0))
 
-    kills = 0
-    while kills < 30:
-        process = fork.Process(target=build_for_ever)
+    for _ in range(25):
+        begun = fork.Event()
+        process = fork.Process(target=build_for_ever, args=(begun,))
         process.start()
-        time.sleep(seed.uniform(0.005, 0.08))
+        assert begun.wait(60)
+        time.sleep(seed.uniform(0, 0.03))
         os.kill(process.pid or 0, signal.SIGKILL)
         process.join()
-        kills += 1
         resolved = desk.ns.resolve(desk.key)
         resolved.verify()
         made_by = {tuple(path.read_text().split()[:2]) for path in resolved.paths()}
         assert len(made_by) == 1
     desk.check(desk.ns.resolve(desk.key))
-    assert desk.publications.number() > 5
+    assert desk.publications.number() > 25
     desk.put("still works")
     desk.tidy()

@@ -55,7 +55,7 @@ def test_every_change_of_content_is_another_version(change: dict[str, object]) -
     assert Manifest(**MANIFEST.model_dump() | change).version != MANIFEST.version
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=15, deadline=None)
 @given(st.dictionaries(NAMES, st.binary(max_size=50), min_size=1, max_size=5), st.randoms())
 def test_the_same_files_have_one_version_wherever_whenever_and_in_whatever_order(
     files: dict[str, bytes], order: random.Random

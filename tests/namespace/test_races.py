@@ -74,7 +74,7 @@ def test_a_rollback_wins_over_a_publication_whichever_is_first(desk: Desk) -> No
     def roll_back() -> str:
         return desk.publications.rollback(good.version, writer="ann", why="labels are wrong").action
 
-    for round_ in range(8):
+    for round_ in range(5):
         desk.put(f"bad {round_}")
         number = desk.publications.number()
         built, rolled = at_once(builder(desk, f"next {round_}", "bob", number), roll_back)
@@ -94,7 +94,7 @@ def test_a_sweeper_beside_a_publisher_never_takes_what_is_published(desk: Desk, 
     def sweep_now() -> str:
         return str(len(sweep(desk.ns, desk.key)))
 
-    for round_ in range(10):
+    for round_ in range(6):
         snapshot: Snapshot = desk.build(f"red for 8 days {round_}")
         os.utime(snapshot.path, (time.time() - 8 * 86400,) * 2)
         number = desk.publications.number()

@@ -3,21 +3,33 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable
 from pathlib import Path
 
 from aifactory.errors import FactoryError
 from aifactory.namespace.keys import RESERVED
 
 PREFIX = "/factory"
+_REPLACE = "replace the symlink by what it names"
 
 
-def inside(root: Path, path: Path, wall: Path) -> Path:
+def real(root: Path, segments: Iterable[str]) -> Path:
+    """`root` and valid segments below it, none of them a symlink."""
+    place = root
+    for segment in segments:
+        place = place / segment
+        if place.is_symlink():
+            raise _escape(place, f"a symlink to {place.readlink()}", "a directory of its own", _REPLACE)
+    return place
+
+
+def inside(root: Path, path: Path) -> Path:
     """`path` with `..` refused, if it lies in `root` and no symlink leads out of its key (or of a control directory).
 
     Segments that name keys must be real directories; behind the first `@` a symlink must stay in that key.
     """
-    home, real = Path(os.path.abspath(root)), root.resolve()  # noqa: PTH100
-    for base in (home, real):
+    resolved = root.resolve()
+    for base in (Path(os.path.abspath(root)), resolved):  # noqa: PTH100
         if path.is_relative_to(base):
             relative = path.relative_to(base)
             break
@@ -30,13 +42,13 @@ def inside(root: Path, path: Path, wall: Path) -> Path:
     control = 3 if segments[:1] == ["private"] else 2
     if is_control("/".join(segments)):
         own = min(own, control)
-    fixed = real.joinpath(*segments[:own])
+    fixed = resolved.joinpath(*segments[:own])
     try:
-        target = (real / relative).resolve()
+        target = (resolved / relative).resolve()
     except (OSError, RuntimeError) as error:
         raise _escape(path, f"{error}", "a path that ends somewhere", "remove the loop of symlinks") from error
     if not target.is_relative_to(fixed) or fixed.resolve() != fixed:
-        raise _escape(path, f"a symlink to {target}", f"something in {fixed}", "replace the symlink by what it names")
+        raise _escape(path, f"a symlink to {target}", f"something in {fixed}", _REPLACE)
     return root / relative
 
 
@@ -52,13 +64,13 @@ def from_canonical(root: Path, name: str) -> Path:
     relative = name.removeprefix(PREFIX).lstrip("/")
     if ".." in relative.split("/"):
         raise _escape(name, "`..`", "a plain name", "write the name out")
-    return inside(root, Path(os.path.abspath(root)) / relative, root)  # noqa: PTH100
+    return inside(root, Path(os.path.abspath(root)) / relative)  # noqa: PTH100
 
 
 def to_canonical(root: Path, path: Path) -> str:
     """`/factory/...` of a path in `root`."""
     absolute = path.absolute()
-    inside(root, absolute, root)
+    inside(root, absolute)
     relative = absolute.resolve().relative_to(root.resolve()).as_posix()
     return PREFIX if relative == "." else f"{PREFIX}/{relative}"
 

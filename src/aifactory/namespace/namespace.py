@@ -29,19 +29,19 @@ class Namespace:
 
     def directory(self, key: str) -> Path:
         """The directory of a key; FactoryError "escape" when a symlink stands in its place or on the way to it."""
-        return names.inside(self.root, self.root.joinpath(*Key(key).segments), self.root)
+        return names.real(self.root, Key(key).segments)
 
     def class_root(self, of: str) -> Path:
         """`<root>/public` or `<root>/private/<project>`: where a class keeps its runs, specs, claims and images."""
-        return names.inside(self.root, self.root / access.validate(of), self.root)
+        return names.real(self.root, access.validate(of).split("/"))
 
     def keys(self) -> list[Key]:
         """Every key that was ever published, sorted."""
-        return [key for key in self.places() if (self.directory(key) / "@journal").is_dir()]
+        return sorted(key for key, own in self._walk() if "@journal" in own)
 
     def places(self) -> list[Key]:
         """Every key whose directory holds something of its own, published or not, sorted."""
-        return sorted(key for top in ("public", "private") for key in _walk(self.root / top, (top,)))
+        return sorted(key for key, _ in self._walk())
 
     def resolve(self, key: str, version: str | None = None) -> Snapshot:
         """The published snapshot that `key`, or `key@version`, names: current without a version.
@@ -72,7 +72,7 @@ class Namespace:
         if text == names.PREFIX or text.startswith(f"{names.PREFIX}/"):
             return names.from_canonical(self.root, text)
         if isinstance(name, Path) or Path(text).is_absolute() or not text.startswith(("public/", "private/")):
-            return names.inside(self.root, Path(text).absolute(), self.root)
+            return names.inside(self.root, Path(text).absolute())
         bare, at, _ = text.partition("@")
         if names.is_control(bare) or "/@" in text:
             return names.from_canonical(self.root, f"{names.PREFIX}/{text}")
@@ -83,6 +83,10 @@ class Namespace:
     def canonical(self, path: str | Path) -> str:
         """`/factory/...` of a path inside the tree; `@current` becomes the version that it names."""
         return names.to_canonical(self.root, Path(path))
+
+    def _walk(self) -> Iterator[tuple[Key, set[str]]]:
+        for top in ("public", "private"):
+            yield from _walk(self.root / top, (top,))
 
     def _unpublished(self, key: Key) -> FactoryError:
         known = self.keys()
@@ -96,13 +100,14 @@ class Namespace:
         )
 
 
-def _walk(directory: Path, segments: tuple[str, ...]) -> Iterator[Key]:
-    """Keys at and under `directory` that hold something of their own; what is not a key is passed over."""
+def _walk(directory: Path, segments: tuple[str, ...]) -> Iterator[tuple[Key, set[str]]]:
+    """Keys at and under `directory`, each with the `@` names that it holds; what is not a key is passed over."""
     if directory.is_symlink() or not directory.is_dir():
         return
     inner = [path.name for path in directory.iterdir()]
-    if any(name.startswith("@") for name in inner) and (key := _key("/".join(segments))):
-        yield key
+    own = {name for name in inner if name.startswith("@")}
+    if own and (key := _key("/".join(segments))):
+        yield key, own
     root = 1 if segments[0] == "public" else 2
     if len(segments) == root + 2 and segments[root] == LINES:
         return
