@@ -41,6 +41,7 @@ class Demo:
         used = (*self.recipe.build().mix.keys, *self.recipe.suites)
         self.needed = upstream(self.stages, used)
         self.others = [key for key in upstream(self.stages, self.stages) if key not in self.needed]
+        self.mine = services.address is None
         self.began = time.monotonic()
 
     def run(self) -> int:
@@ -50,12 +51,11 @@ class Demo:
             self.console.print("Nothing to do: the datasets are current, the recipe is trained and evaluated.")
             self._show(training)
             return 0
-        mine = self.services.address is None
         try:
             with self.console.status("starting") as status:
                 code = self._all(status)
         finally:
-            if mine and not self.keep:
+            if self.mine and not self.keep:
                 with self.console.status("ending what was started"):
                     self.services.stop()
         return code
@@ -202,8 +202,9 @@ class Demo:
         self.console.print()
         self.console.print(tables.checkpoints(training))
         self.console.print()
-        on = self.services.address
-        address = f"at {on}" if on and (self.keep or on) else "with `make ui`"
+        # Those that were there before stay, and so do ours if they are to be kept.
+        stays = self.services.address if self.keep or not self.mine else None
+        address = f"at {stays}" if stays else "with `make ui`"
         self.console.print(f"Took {time.monotonic() - self.began:.0f} s. Records: {self.ns.root}")
         self.console.print(f"Look at it in Dagster's UI {address}, or ask for the records:")
         self.console.print("  aifactory runs                              what ran, and how it went")
