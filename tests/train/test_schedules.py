@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from itertools import pairwise
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -42,4 +44,4 @@ def test_a_rate_is_positive_up_to_the_peak_and_never_rises_after_the_warmup(
     found = rates(schedule, steps)
     assert all(0 <= rate <= 1 + 1e-12 for rate in found)
     settled = found[max(0, schedule.warmup - 1) :]
-    assert all(later <= earlier + 1e-12 for earlier, later in zip(settled, settled[1:], strict=False))
+    assert all(later <= earlier + 1e-12 for earlier, later in pairwise(settled))

@@ -62,8 +62,11 @@ def read_tensors(path: Path) -> tuple[dict[str, torch.Tensor], Any]:
         tensors = {}
         for name, entry in header.items():
             begin, end = entry["data_offsets"]
-            raw = torch.from_numpy(data[start + begin : start + end].copy())
-            tensors[name] = raw.view(_NAMES[entry["dtype"]]).reshape(entry["shape"])
+            tensor = torch.empty(entry["shape"], dtype=_NAMES[entry["dtype"]])
+            if begin < end:
+                raw = torch.from_numpy(data[start + begin : start + end].copy())
+                tensor = raw.view(tensor.dtype).reshape(tensor.shape)
+            tensors[name] = tensor
     except (ValueError, KeyError, RuntimeError, TypeError) as error:
         raise FactoryError(
             f"{path} does not hold tensors",
