@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -23,11 +24,11 @@ START_SECONDS = 200
 
 
 @pytest.fixture
-def leftovers() -> Iterator[None]:
-    """Nothing of Ray's may be left in the temporary directory."""
-    before = set(Path("/tmp").glob("af-*"))
-    yield
-    assert set(Path("/tmp").glob("af-*")) <= before
+def temporary() -> Iterator[Path]:
+    """A temporary directory for Ray, in which nothing may be left. pytest's own is too long for a socket."""
+    with tempfile.TemporaryDirectory(prefix="w", dir="/tmp") as name:
+        yield Path(name)
+        assert list(Path(name).glob("af-*")) == []
 
 
 def start(lab: Lab, config: Train, run: str, temporary: Path) -> tuple[subprocess.Popen[bytes], Path]:
@@ -37,13 +38,17 @@ def start(lab: Lab, config: Train, run: str, temporary: Path) -> tuple[subproces
     (job.directory / "context.json").write_bytes(job.context.to_bytes())
     Attempts(job.directory).start(backend="local", spec=job.spec.hash, writer="test", after=None)
     (job.attempt_directory / "logs").mkdir()
-    env = os.environ | {"AIFACTORY_ROOT": str(lab.root), "TMPDIR": "/tmp", "PYTHONPATH": os.pathsep.join(sys.path)}
+    env = os.environ | {
+        "AIFACTORY_ROOT": str(lab.root),
+        "TMPDIR": str(temporary),
+        "PYTHONPATH": os.pathsep.join(sys.path),
+    }
     with (job.attempt_directory / "logs" / "driver.log").open("ab") as log:
         child = subprocess.Popen(
             [sys.executable, "-m", "aifactory.run", "--run", str(job.directory), "--attempt", "1"],
             stdout=log,
             stderr=log,
-            env=env,
+            env=os.environ | places,
             start_new_session=True,
         )
     return child, job.attempt_directory
@@ -61,11 +66,10 @@ def session(child: subprocess.Popen[bytes]) -> list[int]:
     return found
 
 
-@pytest.mark.usefixtures("leftovers")
-def test_two_workers_learn_what_one_learns_and_speak_with_one_voice(lab: Lab, tmp_path: Path) -> None:
+def test_two_workers_learn_what_one_learns_and_speak_with_one_voice(lab: Lab, temporary: Path) -> None:
     from aifactory.train import execute
 
-    child, attempt = start(lab, tiny(parallelism__data=2), "two-workers", tmp_path)
+    child, attempt = start(lab, tiny(parallelism__data=2), "two-workers", temporary)
     assert child.wait(timeout=START_SECONDS) == 0, (attempt / "logs" / "driver.log").read_text()[-3000:]
     assert session(child) == []
     payloads = [message.payload for message in Reader(attempt).new()]
@@ -79,12 +83,11 @@ def test_two_workers_learn_what_one_learns_and_speak_with_one_voice(lab: Lab, tm
     assert [m.loss for m in read_metrics(attempt / "metrics.jsonl")] == pytest.approx(alone, rel=1e-5)
 
 
-@pytest.mark.usefixtures("leftovers")
-def test_a_stop_ends_every_process_and_closes_the_channel(lab: Lab, tmp_path: Path) -> None:
+def test_a_stop_ends_every_process_and_closes_the_channel(lab: Lab, temporary: Path) -> None:
     from aifactory.channel import Commands
 
     config = tiny(parallelism__data=2, steps=100_000, checkpointing__count=1)
-    child, attempt = start(lab, config, "stopped-workers", tmp_path)
+    child, attempt = start(lab, config, "stopped-workers", temporary)
     reader, deadline = Reader(attempt), time.monotonic() + START_SECONDS
     while not any(isinstance(message.payload, Progress) for message in reader.new()):
         assert child.poll() is None, (attempt / "logs" / "driver.log").read_text()[-3000:]
