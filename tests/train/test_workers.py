@@ -48,7 +48,7 @@ def start(lab: Lab, config: Train, run: str, temporary: Path) -> tuple[subproces
             [sys.executable, "-m", "aifactory.run", "--run", str(job.directory), "--attempt", "1"],
             stdout=log,
             stderr=log,
-            env=os.environ | places,
+            env=env,
             start_new_session=True,
         )
     return child, job.attempt_directory
