@@ -91,8 +91,9 @@ def make(root: Path, monkeypatch: pytest.MonkeyPatch, state: Path | None = None)
     """A lab under `root`, made the current project. All share environments, those with one `state` images."""
     envs = Path(os.environ.get("AIFACTORY_ENVS") or CHECKOUT / ".aifactory" / "envs")
     project = root / "project"
-    project.mkdir(parents=True)
-    shutil.copy(CHECKOUT / "clusters.toml", project)
+    if not project.exists():
+        project.mkdir(parents=True)
+        shutil.copy(CHECKOUT / "clusters.toml", project)
     for name, path in (
         ("AIFACTORY_PROJECT", project),
         ("AIFACTORY_STATE", state or root / "state"),
