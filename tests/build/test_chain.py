@@ -9,6 +9,7 @@ import pyarrow.parquet as pq
 
 from aifactory.data.bpe import BPE
 from aifactory.data.tokens import read_docs
+from tests.build.lab import Lab
 
 ASSETS = """
     from __future__ import annotations
@@ -47,7 +48,7 @@ ASSETS = """
 WORDS = "\n".join(f"the disease number {n} has symptoms and a cause" for n in range(200)) + "\n\n\n"
 
 
-def test_every_kind_of_stage_is_built_checked_and_published(lab, good: Callable) -> None:
+def test_every_kind_of_stage_is_built_checked_and_published(lab: Lab, good: Callable) -> None:
     lab.write({"assets/public/lines.py": ASSETS, "assets/public/words.txt": WORDS})
     raw = good("public/lines/raw").built
     assert (raw.outcome, raw.files, raw.metadata["file_names"]) == ("published", 1, {"words.txt": len(WORDS)})
@@ -75,7 +76,8 @@ def test_every_kind_of_stage_is_built_checked_and_published(lab, good: Callable)
         }
         for part in ("train", "val", "test")
     }
-    assert not groups["train"] & groups["val"] and not groups["train"] & groups["test"]
+    assert not groups["train"] & groups["val"]
+    assert not groups["train"] & groups["test"]
 
     bpe = good("public/lines/bpe")
     tokenizer = BPE.load(lab.current("public/lines/bpe").path)
@@ -97,12 +99,12 @@ def test_every_kind_of_stage_is_built_checked_and_published(lab, good: Callable)
     assert json.loads((suite.path / "scorer.json").read_text())["kind"] == "bits_per_byte"
 
 
-def test_a_split_without_changes_is_the_same_version_on_another_machine(lab, good: Callable, tmp_path) -> None:
+def test_a_split_without_changes_is_the_same_version_on_another_machine(lab: Lab, good: Callable, tmp_path) -> None:
     lab.write({"assets/public/lines.py": ASSETS, "assets/public/words.txt": WORDS})
     for name in ("raw", "clean", "parts", "bpe", "ready", "heldout"):
         good(f"public/lines/{name}")
-    before = {key: lab.current(key).version for key in lab.ns.keys()}
+    before = {key: lab.current(key).version for key in sorted(lab.ns.keys())}
     lab.ns = type(lab.ns)(tmp_path / "elsewhere")
     for name in ("raw", "clean", "parts", "bpe", "ready", "heldout"):
         good(f"public/lines/{name}")
-    assert {key: lab.current(key).version for key in lab.ns.keys()} == before
+    assert {key: lab.current(key).version for key in sorted(lab.ns.keys())} == before

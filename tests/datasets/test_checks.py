@@ -112,6 +112,7 @@ def test_disjoint_counts_shared_groups_by_pair(ns: Namespace) -> None:
     assert green.passed
     assert green.counts["groups_train"] == 3
     assert not disjoint("id").run(snapshot(ns, all=table(1))).passed
+    assert disjoint("id").run(snapshot(ns, train=table(1, 2))).passed
 
 
 def test_no_nulls_names_column_and_number(ns: Namespace) -> None:

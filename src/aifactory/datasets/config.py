@@ -33,10 +33,10 @@ def check_config(stage: Stage, names: Sequence[str]) -> Build:
                 fix="name one that it has",
                 code="unknown_check",
             )
-    return _config(stage, names).model_copy(update={"only_checks": True})
+    return _config(stage, names, only_checks=True)
 
 
-def _config(stage: Stage, names: Sequence[str]) -> Build:
+def _config(stage: Stage, names: Sequence[str], *, only_checks: bool = False) -> Build:
     key = stage.key
     if key is None:
         raise FactoryError(
@@ -58,4 +58,5 @@ def _config(stage: Stage, names: Sequence[str]) -> Build:
             for check in stage.checks
             if check.name in names
         ),
+        only_checks=only_checks,
     )

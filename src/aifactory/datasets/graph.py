@@ -22,8 +22,8 @@ from aifactory.spec.folders import import_folder
 
 
 def find_stages(project: Project | None = None) -> dict[str, Stage]:
-    """Every stage under `assets/` by its key, sorted; the files are imported. Warns where a code version that was set by
-    hand was first built with other code.
+    """Every stage under `assets/` by its key, sorted; the files are imported. Warns where a code version that was set
+    by hand was first built with other code.
 
     Raises FactoryError: code "import" (naming the file), "key" (a file or variable that can't be part of a key),
     "two_names", "unnamed", "two_keys", "unknown_input", "cycle", "class", "unknown_column", "two_checks".

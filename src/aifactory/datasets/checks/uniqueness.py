@@ -43,6 +43,6 @@ def run_disjoint(snapshot: Snapshot, by: str) -> CheckResult:
         shared[f"shared_{one}_{other}"] = len(groups[one]) + len(groups[other]) - both
     bad = {name: value for name, value in shared.items() if value}
     reason = ", ".join(f"{n} values of {by}: {name.replace('_', ' ')}" for name, n in bad.items())
-    if len(groups) < 2:
-        return CheckResult(False, counts, f"{len(groups)} parts, nothing to compare")
+    if not groups:
+        return CheckResult(False, {}, "there are no parts to compare")
     return CheckResult(not bad, {**counts, **shared}, reason or f"{sum(counts.values())} groups, none shared")
