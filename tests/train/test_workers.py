@@ -20,7 +20,7 @@ from aifactory.train.metrics import read_metrics
 from tests.train.lab import Lab, tiny, train_job
 
 pytest.importorskip("ray", reason="ray is not installed here")
-START_SECONDS = 200
+START_SECONDS = 280
 
 
 @pytest.fixture
@@ -89,7 +89,7 @@ def test_a_stop_ends_every_process_and_closes_the_channel(lab: Lab, temporary: P
     config = tiny(parallelism__data=2, steps=100_000, checkpointing__count=1)
     child, attempt = start(lab, config, "stopped-workers", temporary)
     reader, deadline = Reader(attempt), time.monotonic() + START_SECONDS
-    while not any(isinstance(message.payload, Progress) for message in reader.new()):
+    while not any(isinstance(m.payload, Progress) and m.payload.done > 0 for m in reader.new()):
         assert child.poll() is None, (attempt / "logs" / "driver.log").read_text()[-3000:]
         assert time.monotonic() < deadline
         time.sleep(0.5)
@@ -97,7 +97,7 @@ def test_a_stop_ends_every_process_and_closes_the_channel(lab: Lab, temporary: P
     assert process is not None
     assert process.session == child.pid
     Commands(attempt).send("stop")
-    assert child.wait(timeout=20) == 143
+    assert child.wait(timeout=10) == 143
     assert session(child) == []
     payloads = [message.payload for message in Reader(attempt).new()]
     assert isinstance(payloads[-1], Closed)

@@ -32,6 +32,7 @@ def evaluate(job: Job) -> None:
     # Read before torch is imported: what is wrong with an input is said at once.
     suites = [read_suite(job.namespace, ref) for ref in job.spec.inputs_of("suite")]
     bpe = _tokenizer(job.namespace, job.spec, described, checkpoint)
+    job.writer.send(Progress(text=f"loads step {checkpoint.step}", done=0, unit="items"))
     with _loaded(checkpoint, described, threads=config.threads, batch=config.batch) as model:
         found = [_score(job, suite, bpe, model) for suite in suites]
     summary = {"spec": job.spec.hash, "checkpoint": checkpoint.digest, "step": checkpoint.step, "suites": found}

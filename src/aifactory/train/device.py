@@ -34,6 +34,7 @@ def prepare(threads: int, *, local_rank: int = 0) -> Device:
     # Megatron describes itself at length at each start, and warns of what is not installed here.
     logging.getLogger("megatron").setLevel(logging.ERROR)
     warnings.filterwarnings("ignore", module="megatron")
+    warnings.filterwarnings("ignore", message="invalid escape sequence", category=SyntaxWarning)
     torch.set_num_threads(threads)
     # cuBLAS is deterministic only with a fixed workspace, which it reads at its first call.
     os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")

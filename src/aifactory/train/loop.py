@@ -32,6 +32,8 @@ def run(seat: Seat, writer: Writer | None, check_stop: Callable[[], None]) -> No
 
     `check_stop` is called between steps and raises to end the training there. Leaves no process group behind.
     """
+    if writer is not None:
+        writer.send(Progress(text="loads torch and megatron", done=0, total=seat.config.steps, unit="steps"))
     with devices.session(seat.config.threads, local_rank=seat.local_rank) as device:
         training = _Training(seat, device, writer)
         training.resume()

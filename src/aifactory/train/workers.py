@@ -132,7 +132,8 @@ def _ray(seat: Seat, *, local: bool) -> Iterator[Path]:
     for name, value in (SWITCHES | LOCAL_SWITCHES if local else SWITCHES).items():
         os.environ.setdefault(name, value)
     if local:
-        # Else Ray writes one into the home directory.
+        # A token of this attempt's own: Ray would write one into the home directory.
+        os.environ.setdefault("RAY_AUTH_MODE", "token")
         os.environ.setdefault("RAY_AUTH_TOKEN", secrets.token_hex(32))
     handlers = {number: signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGINT)}
     import ray
