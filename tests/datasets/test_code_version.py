@@ -121,6 +121,58 @@ def test_a_sibling_that_is_only_read_does_not_count(versions: Versions) -> None:
     assert versions.of(words=("http://x/a", "http://x/b")) == versions.of()
 
 
+@pytest.mark.parametrize(
+    "edit",
+    [("train=0.8", "train=0.9"), ("codes': raw", "codes': 'public/words/other'"), ("'train'", "'test'")],
+    ids=["parameter", "input", "part"],
+)
+def test_parameters_and_what_is_read_count(lab, edit: tuple[str, str]) -> None:
+    text = """
+        raw = source(url='http://x/a', sha256='0' * 64)
+        other = source(url='http://x/a', sha256='0' * 64)
+        @dataset(inputs={'codes': raw})
+        def clean(codes: Path) -> Iterator[Row]: ...
+        parts = split(clean, by='group', train=0.8, val=0.1, test=0.1)
+        @dataset(inputs={'rows': parts.part('train')})
+        def after(rows: Iterator[Row]) -> Iterator[Row]: ...
+    """
+    before = {key: stage.code_version for key, stage in lab.load(text).items()}
+    changed = text.replace(*edit).replace("train=0.9, val=0.1", "train=0.9, val=0.0")
+    after = {key: stage.code_version for key, stage in lab.load(changed).items()}
+    moved = {key.rpartition("/")[2] for key in before if before[key] != after[key]}
+    assert moved == {"train=0.8": {"parts"}, "codes': raw": {"clean"}, "'train'": {"after"}}[edit[0]]
+
+
+def test_an_input_by_key_gives_the_same_version_in_an_image_that_imports_one_file(lab) -> None:
+    import sys
+
+    from aifactory.datasets.binding import bind_scope
+
+    lab.write(
+        {
+            "assets/public/more.py": """
+        from aifactory.datasets import suite, tokenizer
+        from aifactory.spec import BitsPerByte
+        heldout = suite('public/words/parts', scorer=BitsPerByte())
+    """
+        }
+    )
+    linked = lab.load(
+        """
+        raw = source(url='http://x/a', sha256='0' * 64)
+        @dataset
+        def clean(raw: Path) -> Iterator[Row]: ...
+        parts = split(clean, by='group')
+        """
+    )["public/more/heldout"]
+    assert linked.edges[0].part == "test"
+    for name in [name for name in sys.modules if name.partition(".")[0] == "assets"]:
+        del sys.modules[name]
+    import assets.public.more as alone  # type: ignore[import-not-found]
+
+    assert bind_scope(vars(alone))["heldout"].code_version == linked.code_version
+
+
 def test_a_schema_given_apart_counts(lab) -> None:
     text = "raw = source(url='http://x/a', sha256='0' * 64)\nimport pyarrow as pa\n" + (
         "@dataset(schema=pa.schema([('a', pa.{kind}())]))\ndef clean(raw: Path) -> pa.Table: ..."

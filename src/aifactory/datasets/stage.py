@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from aifactory.datasets import binding, shapes
 from aifactory.datasets.checks.check import Check
 from aifactory.datasets.origin import Origin
+from aifactory.datasets.tree import digest_of
 from aifactory.namespace import Key
 from aifactory.spec import StageKind
 
@@ -175,8 +176,17 @@ class Stage:
 
     @cached_property
     def code_version(self) -> str:
-        """The version of its code: set by hand, else the first 16 digits of `source_digest`."""
-        return self.given_code_version or self.source_digest[:16]
+        """What Dagster compares: set by hand in `@dataset`, else it moves with the code, the parameters, and with which
+        stages are read."""
+        if self.function is not None and self.given_code_version is not None:
+            return self.given_code_version
+        words = [f"{name}={value!r}" for name, value in sorted(self.parameters.items())]
+        for edge in self.edges:
+            given = self.given_inputs.get(edge.role)
+            words.append(f"{edge.role} <- {edge.key} {given.name if isinstance(given, Part) else ''}")
+        if self.function is None:
+            return f"{self.given_code_version}+{digest_of(words)[:8]}"
+        return digest_of([self.source_digest, *words])[:16]
 
 
 _made: dict[str, list[Stage]] = {}
