@@ -224,6 +224,21 @@ def test_star_imports_and_relative_imports_count(lab) -> None:
     assert lab.load(text)["public/words/clean"].code_version != before
 
 
+def test_modules_that_import_each_other_end(lab) -> None:
+    lab.write({"assets/_one.py": "from assets._two import *\ndef one():\n    return two()\n"})
+    lab.write({"assets/_two.py": "from assets._one import *\ndef two():\n    return len([])\n"})
+    stages = lab.load(
+        """
+        from assets._one import *
+        raw = source(url='http://x/a', sha256='0' * 64)
+        @dataset
+        def clean(raw: Path) -> Iterator[Row]:
+            yield Row(one(), "a", "b")
+        """
+    )
+    assert stages["public/words/clean"].code_version
+
+
 def test_a_version_from_disk_is_the_version_from_source(lab, versions: Versions) -> None:
     from aifactory.datasets import syntax
 

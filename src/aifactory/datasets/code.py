@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from aifactory.datasets.names import Import
-from aifactory.datasets.syntax import source_of
+from aifactory.datasets.syntax import Source, source_of
 from aifactory.datasets.tree import digest_of
 from aifactory.datasets.versions import TRANSFORMS
 
@@ -51,6 +51,8 @@ class _Walk:
         self.files = {module: file}
         self.root = _root(module, file)
         self.found: dict[str, str] = {}
+        self.followed: set[tuple[str, str]] = set()
+        self.sources: dict[str, Source] = {}
 
     def place(self, module: str) -> str | None:
         """The file of a module of the project; None for anybody else's."""
@@ -60,13 +62,21 @@ class _Walk:
             return None
         return _file(self.root, module)
 
+    def source(self, path: str) -> Source:
+        """The file's top level, looked up once for each stage."""
+        found = self.sources.get(path)
+        if found is None:
+            found = self.sources[path] = source_of(path)
+        return found
+
     def name(self, module: str, name: str, chain: str) -> None:
         """Follow `name` of `module`, of which the dotted attributes `chain` are read."""
         path = self.place(module)
         label = f"{module}:{name}"
-        if path is None or label in self.found:
+        if path is None or label in self.found or (label, chain) in self.followed:
             return
-        source = source_of(path)
+        self.followed.add((label, chain))
+        source = self.source(path)
         definition = source.definition(name)
         imported = source.imports.get(name, [])
         if definition is None and not imported:
@@ -106,10 +116,15 @@ class _Walk:
         label = f"{module}:*"
         if path is None or label in self.found:
             return
-        source = source_of(path)
+        source = self.source(path)
         self.found[label] = "module"
         for name in source.names():
             self.name(module, name, "")
+
+
+def forget_files() -> None:
+    """Look for the project's modules again: files may have come or gone."""
+    _file.cache_clear()
 
 
 def _absolute(module: str, path: str, level: int, target: str) -> str:

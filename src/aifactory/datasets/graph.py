@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import importlib
 import os
 import warnings
@@ -11,6 +12,7 @@ from pathlib import Path
 from types import ModuleType
 
 from aifactory.datasets import binding, cache
+from aifactory.datasets.code import forget_files
 from aifactory.datasets.columns import check_columns
 from aifactory.datasets.drift import moved
 from aifactory.datasets.stage import Stage
@@ -28,11 +30,21 @@ def find_stages(project: Project | None = None) -> dict[str, Stage]:
     Raises FactoryError: code "import" (naming the file), "key" (a file or variable that can't be part of a key),
     "two_names", "unnamed", "two_keys", "unknown_input", "cycle", "class", "unknown_column", "two_checks".
     """
-    project = project or Project.current()
+    collecting = gc.isenabled()
+    gc.disable()  # thousands of objects are made that all stay: looking through them again and again frees nothing
+    try:
+        return _find(project or Project.current())
+    finally:
+        if collecting:
+            gc.enable()
+
+
+def _find(project: Project) -> dict[str, Stage]:
     folder = project.root / "assets"
     packages = _packages(project.root, folder)
     modules = import_folder(project, "assets")
     modules += [importlib.import_module(name) for name in packages]
+    forget_files()
     cache.load(project)
     stages = link(modules)
     for stage in stages.values():
