@@ -7,7 +7,6 @@ from aifactory.orchestrate.sync import sync
 
 
 @dg.sensor(
-    target=dg.AssetSelection.all(),
     minimum_interval_seconds=10,
     default_status=dg.DefaultSensorStatus.RUNNING,
     description=__doc__,

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
+from threading import Barrier
+
 import dagster as dg
 
 from aifactory.channel import Failure
@@ -83,6 +86,19 @@ def test_who_comes_back_finds_his_own_claim(world: World) -> None:
     planned = plan(EvaluateTarget(path))
     for _ in range(2):
         assert claim(planned, "evaluate-own", always=False, requester="checkpoint_evaluation") is None
+
+
+def test_of_many_that_claim_at_once_one_wins(world: World) -> None:
+    _, _, (path,) = world.trained([17])
+    planned = plan(EvaluateTarget(path))
+    start = Barrier(8)
+
+    def try_it(n: int) -> bool:
+        start.wait()
+        return claim(planned, f"evaluate-{n}", always=False, requester="checkpoint_evaluation") is None
+
+    with ThreadPoolExecutor(8) as pool:
+        assert sum(pool.map(try_it, range(8))) == 1
 
 
 def test_two_attempts_are_reported_and_the_failed_ones_scores_are_not(
