@@ -35,8 +35,8 @@ def test_scores_become_one_event_with_numbers(world: World, instance: dg.Dagster
     shown = {one: value_of(event, one) for one in event.metadata}
     assert shown["quiz accuracy"] == 0.75
     assert shown["quiz accuracy low"] == 0.65
-    assert shown["quiz accuracy items"] == 12
-    assert shown["quiz accuracy chance"] == 0.5
+    assert shown["quiz items"] == 12
+    assert shown["quiz chance"] == 0.5
     assert shown["step"] == 10
     assert (shown["run"], shown["checkpoint"]) == (name, path)
     retry = {"dagster/parent_run_id": run_id, "dagster/root_run_id": run_id, "dagster/retry_number": "1"}

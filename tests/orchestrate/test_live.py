@@ -53,3 +53,7 @@ def test_progress_is_said_when_it_is_new_or_old_or_done() -> None:
 
 def test_large_numbers_are_readable() -> None:
     assert line(Progress(text="read", done=98_505, unit="rows")) == "read: 98,505 rows"
+
+
+def test_a_text_that_says_the_amount_is_not_followed_by_it_again() -> None:
+    assert line(Progress(text="quiz: 9 of 12 items", done=9, total=12, unit="items")) == "quiz: 9 of 12 items"

@@ -92,12 +92,13 @@ def _key(plan: Plan) -> dg.AssetKey:
 def _event(plan: Plan, checkpoint: str, run: str, result: RunResult, scores: list[Scored]) -> dg.AssetMaterialization:
     metadata: dict[str, Any] = {}
     for score in scores:
-        name = f"{score.key.rsplit('/', 1)[-1]} {score.metric}"
-        if name in metadata:
-            name = f"{score.key} {score.metric}"
+        suite = score.key.rsplit("/", 1)[-1]
+        if f"{suite} {score.metric}" in metadata:
+            suite = score.key  # two suites of one name
+        name = f"{suite} {score.metric}"
         metadata |= {name: float(score.value), f"{name} low": float(score.low), f"{name} high": float(score.high)}
-        metadata[f"{name} items"] = score.items
-        metadata |= {f"{name} {extra}": float(value) for extra, value in sorted(score.extra.items())}
+        metadata[f"{suite} items"] = score.items
+        metadata |= {f"{suite} {extra}": float(value) for extra, value in sorted(score.extra.items())}
     found = STEP.search(checkpoint)
     if found:
         metadata["step"] = int(found[1])

@@ -73,7 +73,11 @@ class LiveProgress:
 
 
 def line(progress: Progress) -> str:
-    """`tokenize: 1,200 of 4,000 rows`."""
+    """`tokenize: 1,200 of 4,000 rows`; a text that says the amount itself stays as it is."""
+    if not progress.done and progress.total is None:
+        return progress.text
+    plain = f"{progress.done} of {progress.total}"
     amount = f"{progress.done:,}" if progress.total is None else f"{progress.done:,} of {progress.total:,}"
-    has_amount = bool(progress.done) or progress.total is not None
-    return f"{progress.text}: {amount} {progress.unit}".rstrip() if has_amount else progress.text
+    if plain in progress.text or amount in progress.text:
+        return progress.text
+    return f"{progress.text}: {amount} {progress.unit}".rstrip()
