@@ -97,6 +97,7 @@ class Lab:
         directory = self.runs / f"build-test-{self.number:012d}"
         attempt = directory / "attempts" / "00000001"
         attempt.mkdir(parents=True)
+        _begin(directory, spec)
         places = {} if frozen is None else {"@journal": str(frozen)}
         return Job(
             spec=spec,
@@ -133,8 +134,7 @@ class Lab:
         attempt.mkdir(parents=True)
         (directory / "spec.json").write_bytes(spec.to_bytes())
         (directory / "context.json").write_bytes(Context(requester="person:test").to_bytes())
-        start = {"event": "start", "attempt": 1, "spec": spec.hash}
-        Journal(directory / "attempts" / "@journal").append(start, writer="test")
+        _begin(directory, spec)
         command = [sys.executable, "-m", "aifactory.run", "--run", str(directory), "--attempt", "1"]
         return subprocess.Popen(command, cwd=attempt, stderr=subprocess.PIPE, text=True), attempt
 
@@ -177,3 +177,8 @@ raw = source(file="words.txt")
     text = textwrap.indent(textwrap.dedent(body).strip(), "    ")
     stage = f"@dataset(checks=[{checks}])\ndef clean(raw: Path) -> {annotation}:\n{text}\n"
     return {"assets/public/words.py": head + stage + textwrap.dedent(more), "assets/public/words.txt": "a\nb\nc\n"}
+
+
+def _begin(directory: Path, spec: RunSpec) -> None:
+    start = {"event": "start", "attempt": 1, "spec": spec.hash}
+    Journal(directory / "attempts" / "@journal").append(start, writer="test")

@@ -9,11 +9,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from aifactory.data.bpe import BPE, train_bpe
+from aifactory.data.bpe import BPE
 from aifactory.data.corpus import Corpus
 from aifactory.data.stream import IGNORED, Batch, Counts, Stream
 from aifactory.data.tokens import Document, read_docs, write_tokens
-from aifactory.data.unigram import unigram_entropy
 from aifactory.errors import FactoryError
 
 ARRAYS = ("tokens", "labels", "positions", "segments")
@@ -214,10 +213,3 @@ def test_documents_without_tokens_that_megatron_may_have_written_are_passed_over
     batch = Stream(tmp_path, 4, seed=0).batch(1)
     assert batch.tokens.tolist() == [[1, 2, 1, 2]]
     assert batch.total == Counts(sequences=1, documents=2, pieces=2, tokens=4, loss_tokens=2, padding=0)
-
-
-def test_unigram_entropy_is_that_of_the_learned_tokens(tmp_path: Path) -> None:
-    bpe = train_bpe(["xy"], 257)
-    write_tokens([Document("d", "g", "ab"), Document("e", "g", "ab")], tmp_path, bpe)
-    # b and the end of document, twice each: one bit. The first token of a document is not learned.
-    assert unigram_entropy(tmp_path) == pytest.approx(np.log(2))

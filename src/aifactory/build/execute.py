@@ -10,7 +10,7 @@ from aifactory.build.drift import note_source
 from aifactory.build.inputs import Work, build_key, open_inputs, verify
 from aifactory.build.loading import load_stage, use
 from aifactory.build.made import Made
-from aifactory.build.publish import frozen_at, publish, refuse_undoing
+from aifactory.build.publish import Frozen, publish, refuse_undoing
 from aifactory.channel import Job, Note
 from aifactory.datasets.config import SNAPSHOT
 from aifactory.datasets.report import Report, reporting
@@ -48,14 +48,14 @@ def execute(job: Job) -> None:
         output=work.build.key,
     )
     key = build_key(job.spec)
-    frozen = frozen_at(work)
+    frozen = Frozen.of(work)
     note_source(work)
     earlier = Publications(job.namespace, work.build.key).for_build(key)
     if earlier is None or not _reuse(work, earlier, key, frozen):
         _make(work, key, frozen)
 
 
-def _make(work: Work, key: str, frozen: int) -> None:
+def _make(work: Work, key: str, frozen: Frozen) -> None:
     job, build = work.job, work.build
     verify(work.inputs)
     builder = importlib.import_module(f"aifactory.build.{BUILDERS[work.stage.factory]}")
@@ -79,7 +79,7 @@ def _make(work: Work, key: str, frozen: int) -> None:
     publish(work, snapshot, key, audits, frozen=frozen, reused=None, metadata={**_numbers(report), **made.metadata})
 
 
-def _reuse(work: Work, earlier: Publication, key: str, frozen: int) -> bool:
+def _reuse(work: Work, earlier: Publication, key: str, frozen: Frozen) -> bool:
     """Publish what an earlier build with the same key made; False where its files are damaged."""
     job, build = work.job, work.build
     refuse_undoing(work, earlier)

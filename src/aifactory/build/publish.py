@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 
 from aifactory.build.describe import describe
@@ -10,12 +12,23 @@ from aifactory.build.inputs import Work
 from aifactory.channel import PublishOutcome, StageBuilt
 from aifactory.errors import FactoryError
 from aifactory.namespace import Audit, Publication, Publications, Snapshot
+from aifactory.store import Journal
 
 
-def frozen_at(work: Work) -> int:
-    """The number of the key's journal when the build was planned; of now, where the context doesn't say."""
-    said = work.job.context.places.get("@journal")
-    return int(said) if said is not None else Publications(work.job.namespace, work.build.key).number()
+@dataclass(frozen=True)
+class Frozen:
+    """What a build started from: the number of the key's journal when it was planned, and when the run began."""
+
+    number: int
+    at: datetime
+
+    @classmethod
+    def of(cls, work: Work) -> Frozen:
+        """As the run's records say; the journal's number of now, where the context doesn't."""
+        said = work.job.context.places.get("@journal")
+        number = int(said) if said is not None else Publications(work.job.namespace, work.build.key).number()
+        begun = Journal(work.job.directory / "attempts" / "@journal").records()[0]
+        return cls(number, datetime.fromisoformat(begun.at))
 
 
 def refuse_undoing(work: Work, earlier: Publication) -> None:
@@ -40,7 +53,7 @@ def publish(
     key: str,
     audits: Mapping[str, Audit],
     *,
-    frozen: int,
+    frozen: Frozen,
     reused: Publication | None,
     metadata: Mapping[str, Any],
 ) -> None:
@@ -59,7 +72,8 @@ def publish(
         )
     published = Publications(job.namespace, build.key).publish(
         snapshot.version,
-        frozen,
+        frozen.number,
+        frozen_at=frozen.at,
         run=job.directory.name,
         writer=job.context.requester or "unknown",
         build_key=key,

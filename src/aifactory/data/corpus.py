@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Self
@@ -73,12 +72,6 @@ class Corpus:
     def learned(self, document: int, start: int, stop: int) -> int:
         """How many of the tokens [start, stop) of one document are learned."""
         return sum(max(0, min(b, stop) - max(a, start)) for a, b in self.spans(document))
-
-    def learned_tokens(self) -> Iterator[npt.NDArray[Any]]:
-        """The tokens that are learned, document by document."""
-        for document in range(len(self)):
-            for start, end in self.spans(document):
-                yield self.tokens(document, start, end)
 
     def close(self) -> None:
         """Give the files back."""

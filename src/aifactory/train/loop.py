@@ -15,6 +15,7 @@ import torch
 
 from aifactory.channel import CheckpointSaved, Note, Progress, Writer
 from aifactory.data.stream import IGNORED, Batch, Stream
+from aifactory.data.unigram import unigram_loss
 from aifactory.errors import FactoryError
 from aifactory.namespace import Namespace
 from aifactory.train import device as devices
@@ -22,7 +23,6 @@ from aifactory.train.checkpoint import Checkpoints
 from aifactory.train.metrics import MetricsFile, StepMetrics
 from aifactory.train.schedules import learning_rate
 from aifactory.train.seat import Seat
-from aifactory.train.unigram import unigram_loss
 
 METRICS = "metrics.jsonl"
 

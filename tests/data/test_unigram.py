@@ -7,7 +7,7 @@ import pytest
 
 from aifactory.data.bpe import train_bpe
 from aifactory.data.tokens import Document, write_tokens
-from aifactory.train.unigram import unigram_loss
+from aifactory.data.unigram import unigram_loss
 
 
 def test_it_is_the_entropy_of_the_learned_tokens(tmp_path: Path) -> None:
