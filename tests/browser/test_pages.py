@@ -18,18 +18,20 @@ CANCEL_SECONDS = 10
 
 
 def test_a_dataset_whose_blocking_check_is_red_says_which_and_why(lab: Lab, client: Client, browser: Browser):
-    lab.edit("rows(98_505)", "rows(98_506)")
+    lab.edit("            yield Code(", '            if code != "A00":\n                yield Code(')
     client.reload()
     assert ended(client, client.materialize([f"{DATASET}/clean"])) == "FAILURE"
     page = browser.open(f"/assets/{DATASET}/clean?view=checks&checkDetail=rows")
-    expect(page.get_by_text("Failed", exact=True).first).to_be_visible()
-    expect(page.get_by_text("98,505").or_(page.get_by_text("98505")).first).to_be_visible()
+    expect(page.get_by_text("98504 rows, expected 98505").first).to_be_visible()
+    expect(page.get_by_text("This is a blocking asset check").first).to_be_visible()
+    # Once in the list of checks, once as the result of the one that is shown.
+    expect(page.get_by_text("Failed", exact=True)).to_have_count(2)
     browser.picture("dataset-red-check")
     page = browser.open(f"/assets/{DATASET}/clean")
     for text in ("Every chapter, block, category and code", "description", "Columns"):
         expect(page.get_by_text(text).first).to_be_visible()
     browser.picture("dataset")
-    lab.edit("rows(98_506)", "rows(98_505)")
+    lab.edit('            if code != "A00":\n                yield Code(', "            yield Code(")
     client.reload()
     assert ended(client, client.materialize([f"{DATASET}/clean"])) == "SUCCESS"
 
