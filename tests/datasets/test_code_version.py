@@ -31,7 +31,7 @@ def other(text):
 WORDS = """
 from assets._helpers import used, unused, TABLE
 import assets._deep as whole
-raw = source(url='http://x/a', sha256='0' * 64)
+raw = source(url='http://x.example/a', sha256='0' * 64)
 MOST = 5
 @dataclass
 class Out:
@@ -118,7 +118,7 @@ def test_an_attribute_of_a_module_counts_and_its_others_do_not(versions: Version
 
 
 def test_a_sibling_that_is_only_read_does_not_count(versions: Versions) -> None:
-    assert versions.of(words=("http://x/a", "http://x/b")) == versions.of()
+    assert versions.of(words=("http://x.example/a", "http://x.example/b")) == versions.of()
 
 
 @pytest.mark.parametrize(
@@ -128,8 +128,8 @@ def test_a_sibling_that_is_only_read_does_not_count(versions: Versions) -> None:
 )
 def test_parameters_and_what_is_read_count(lab, edit: tuple[str, str]) -> None:
     text = """
-        raw = source(url='http://x/a', sha256='0' * 64)
-        other = source(url='http://x/a', sha256='0' * 64)
+        raw = source(url='http://x.example/a', sha256='0' * 64)
+        other = source(url='http://x.example/a', sha256='0' * 64)
         @dataset(inputs={'codes': raw})
         def clean(codes: Path) -> Iterator[Row]: ...
         parts = split(clean, by='group', train=0.8, val=0.1, test=0.1)
@@ -159,7 +159,7 @@ def test_an_input_by_key_gives_the_same_version_in_an_image_that_imports_one_fil
     )
     linked = lab.load(
         """
-        raw = source(url='http://x/a', sha256='0' * 64)
+        raw = source(url='http://x.example/a', sha256='0' * 64)
         @dataset
         def clean(raw: Path) -> Iterator[Row]: ...
         parts = split(clean, by='group')
@@ -174,7 +174,7 @@ def test_an_input_by_key_gives_the_same_version_in_an_image_that_imports_one_fil
 
 
 def test_a_schema_given_apart_counts(lab) -> None:
-    text = "raw = source(url='http://x/a', sha256='0' * 64)\nimport pyarrow as pa\n" + (
+    text = "raw = source(url='http://x.example/a', sha256='0' * 64)\nimport pyarrow as pa\n" + (
         "@dataset(schema=pa.schema([('a', pa.{kind}())]))\ndef clean(raw: Path) -> pa.Table: ..."
     )
     found = {lab.load(text.replace("{kind}", kind))["public/words/clean"].code_version for kind in ("int64", "string")}
@@ -186,7 +186,7 @@ def test_transforms_of_the_factory_count_by_their_version(lab, monkeypatch) -> N
 
     text = """
         from aifactory.data.normalize import normalize
-        raw = source(url='http://x/a', sha256='0' * 64)
+        raw = source(url='http://x.example/a', sha256='0' * 64)
         @dataset
         def clean(raw: Path) -> Iterator[Row]:
             yield Row(1, "a", normalize("b"))
@@ -198,7 +198,7 @@ def test_transforms_of_the_factory_count_by_their_version(lab, monkeypatch) -> N
 
 def test_imports_inside_a_function_count(lab) -> None:
     text = """
-        raw = source(url='http://x/a', sha256='0' * 64)
+        raw = source(url='http://x.example/a', sha256='0' * 64)
         @dataset
         def clean(raw: Path) -> Iterator[Row]:
             from assets._deep import deep
@@ -213,7 +213,7 @@ def test_imports_inside_a_function_count(lab) -> None:
 def test_star_imports_and_relative_imports_count(lab) -> None:
     text = """
         from assets._star import *
-        raw = source(url='http://x/a', sha256='0' * 64)
+        raw = source(url='http://x.example/a', sha256='0' * 64)
         @dataset
         def clean(raw: Path) -> Iterator[Row]:
             yield Row(1, "a", deep("b"))
@@ -230,7 +230,7 @@ def test_modules_that_import_each_other_end(lab) -> None:
     stages = lab.load(
         """
         from assets._one import *
-        raw = source(url='http://x/a', sha256='0' * 64)
+        raw = source(url='http://x.example/a', sha256='0' * 64)
         @dataset
         def clean(raw: Path) -> Iterator[Row]:
             yield Row(one(), "a", "b")
@@ -259,7 +259,7 @@ def test_a_version_set_by_hand_warns_when_the_code_moved(lab) -> None:
     from aifactory.namespace import Namespace
 
     text = """
-        raw = source(url='http://x/a', sha256='0' * 64)
+        raw = source(url='http://x.example/a', sha256='0' * 64)
         @dataset(code_version="7")
         def clean(raw: Path) -> Iterator[Row]:
             yield Row(1, "a", "b")

@@ -13,11 +13,11 @@ def test_a_key_is_the_path_of_the_file_and_the_name_of_the_variable(lab) -> None
         {
             "assets/private/onco/notes.py": """
                 from aifactory.datasets import source
-                raw = source(url='http://x/a', sha256='0' * 64)
+                raw = source(url='http://x.example/a', sha256='0' * 64)
             """
         }
     )
-    stages = lab.load("raw = source(url='http://x/a', sha256='0' * 64)")
+    stages = lab.load("raw = source(url='http://x.example/a', sha256='0' * 64)")
     assert list(stages) == ["private/onco/notes/raw", "public/words/raw"]
     assert stages["private/onco/notes/raw"].key.access == "private/onco"
 
@@ -25,7 +25,7 @@ def test_a_key_is_the_path_of_the_file_and_the_name_of_the_variable(lab) -> None
 def test_a_stage_is_callable_in_a_test(lab) -> None:
     stages = lab.load(
         """
-        raw = source(url='http://x/a', sha256='0' * 64)
+        raw = source(url='http://x.example/a', sha256='0' * 64)
         @dataset
         def clean(raw: Path) -> Iterator[Row]:
             yield Row(1, "a", str(raw))
@@ -40,7 +40,7 @@ def test_a_parameter_names_a_sibling_and_inputs_name_the_rest(lab) -> None:
             "assets/public/codes.py": """
                 import pyarrow as pa
                 from aifactory.datasets import source, dataset
-                raw = source(url='http://x/a', sha256='0' * 64)
+                raw = source(url='http://x.example/a', sha256='0' * 64)
                 @dataset
                 def clean(raw: str) -> pa.Table: ...
             """
@@ -49,7 +49,7 @@ def test_a_parameter_names_a_sibling_and_inputs_name_the_rest(lab) -> None:
     stages = lab.load(
         """
         from assets.public import codes
-        raw = source(url='http://x/a', sha256='0' * 64)
+        raw = source(url='http://x.example/a', sha256='0' * 64)
         @dataset(inputs={"codes": codes.clean, "again": "public/codes/raw"})
         def linked(raw: Path, codes: Iterator[dict], again: Path, least: int = 3) -> Iterator[Row]:
             yield Row(1, "a", "b")
@@ -71,7 +71,7 @@ def test_a_parameter_names_a_sibling_and_inputs_name_the_rest(lab) -> None:
 def test_factories_read_the_part_that_is_meant_for_them(lab) -> None:
     stages = lab.load(
         """
-        raw = source(url='http://x/a', sha256='0' * 64)
+        raw = source(url='http://x.example/a', sha256='0' * 64)
         @dataset
         def clean(raw: Path) -> Iterator[Row]: ...
         parts = split(clean, by="group")
@@ -104,7 +104,7 @@ def test_a_stage_made_by_a_helper_belongs_to_the_file_that_calls_it(lab) -> None
             "assets/_shared.py": """
                 from aifactory.datasets import source, dataset
                 def raw_of(name):
-                    return source(url=f"http://x/{name}", sha256="0" * 64)
+                    return source(url=f"http://x.example/{name}", sha256="0" * 64)
                 def first(count):
                     @dataset
                     def made(raw) -> None:
@@ -119,7 +119,7 @@ def test_a_stage_made_by_a_helper_belongs_to_the_file_that_calls_it(lab) -> None
 
 
 def test_a_recipe_may_ask_for_a_key_before_all_assets_are_found(lab) -> None:
-    lab.load("raw = source(url='http://x/a', sha256='0' * 64)\nready = split(raw, by='a')")
+    lab.load("raw = source(url='http://x.example/a', sha256='0' * 64)\nready = split(raw, by='a')")
     from assets.public import words  # type: ignore[import-not-found]
 
     words.ready.bound_name = None
@@ -129,7 +129,7 @@ def test_a_recipe_may_ask_for_a_key_before_all_assets_are_found(lab) -> None:
 def test_a_benchmark_is_inherited(lab) -> None:
     stages = lab.load(
         """
-        raw = source(url='http://x/a', sha256='0' * 64, benchmark=True)
+        raw = source(url='http://x.example/a', sha256='0' * 64, benchmark=True)
         @dataset
         def clean(raw: Path) -> Iterator[Row]: ...
         parts = split(clean, by="group")

@@ -6,7 +6,7 @@ import pytest
 
 from aifactory.errors import FactoryError
 
-RAW = "raw = source(url='http://x/a', sha256='0' * 64)\n"
+RAW = "raw = source(url='http://x.example/a', sha256='0' * 64)\n"
 
 
 def test_one_object_under_two_names(lab) -> None:
@@ -15,7 +15,7 @@ def test_one_object_under_two_names(lab) -> None:
 
 
 def test_two_stages_of_one_name_in_a_file(lab) -> None:
-    error = lab.refused(RAW + "raw = source(url='http://x/b', sha256='0' * 64)\n")
+    error = lab.refused(RAW + "raw = source(url='http://x.example/b', sha256='0' * 64)\n")
     assert error.code == "unnamed"
     assert "words.py" in error.what
 
@@ -29,7 +29,7 @@ def test_two_functions_of_one_name_name_the_function(lab) -> None:
 
 
 def test_a_stage_without_a_variable_as_an_input(lab) -> None:
-    assert lab.refused("parts = split(source(url='http://x/a', sha256='0' * 64), by='a')").code == "unnamed"
+    assert lab.refused("parts = split(source(url='http://x.example/a', sha256='0' * 64), by='a')").code == "unnamed"
 
 
 def test_a_file_and_a_folder_of_one_name(lab) -> None:
@@ -109,7 +109,7 @@ def test_hostile_file_names(lab, name: str) -> None:
 
 @pytest.mark.parametrize("name", ["Raw", "_raw", "raw__a", "checkpoints_É"])
 def test_hostile_variable_names(lab, name: str) -> None:
-    error = lab.refused(f"{name} = source(url='http://x/a', sha256='0' * 64)")
+    error = lab.refused(f"{name} = source(url='http://x.example/a', sha256='0' * 64)")
     assert error.code == "key"
     assert "words.py" in str(error)
 
@@ -193,7 +193,7 @@ def test_a_row_type_that_arrow_has_no_type_for(lab) -> None:
     "call",
     [
         "source()",
-        "source(url='http://x/a')",
+        "source(url='http://x.example/a')",
         "source(file='a', sha256='abc')",
         "source(archive='a.tar', sha256='0' * 64)",
         "source(package='x', file='y', digest='0' * 64)",

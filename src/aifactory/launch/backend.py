@@ -55,7 +55,8 @@ class Local:
             worker.join(0.1)
             while said:
                 self._say(said.pop(0))
-            if worker.is_alive() and (signal := stop()) != "run":
+            # Asked after the last wait too: nothing may start once the caller has said stop.
+            if (signal := stop()) != "run":
                 raise Interrupted(signal)
         if failed:
             raise failed[0]
