@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import socket
+import time
 from collections.abc import Container
 
 import psutil
@@ -36,6 +37,13 @@ def first_free(port: int, besides: Container[int] = (), tries: int = 100) -> int
         if candidate not in besides and is_free(candidate):
             return candidate
     raise FactoryError(f"no free port between {port} and {port + tries - 1}", fix="end what listens there", code="port")
+
+
+def await_free(port: int, seconds: float = 5.0) -> None:
+    """Wait until nobody listens on the port: a killed server's threads hold it for a moment longer than it is seen."""
+    until = time.monotonic() + seconds
+    while not is_free(port) and time.monotonic() < until:
+        time.sleep(0.1)
 
 
 def insist(port: int, variable: str) -> int:

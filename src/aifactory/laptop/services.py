@@ -109,6 +109,10 @@ class Services:
         self._until("the web server's start", web, lambda: ports.answers(numbers["ui"]))
 
     def _ports(self, state: State, alive: dict[Name, Service]) -> dict[str, int]:
+        died = {service.name for service in state.services} - alive.keys()
+        for name, place in (("web server", "ui"), ("code server", "code")):
+            if name in died:
+                ports.await_free(state.ports[place])
         asked = os.environ.get(UI_PORT_VARIABLE)
         if asked is not None and not (asked.isdigit() and 0 < int(asked) < 65536):
             raise FactoryError(f"{UI_PORT_VARIABLE} is no port", found=asked, expected="1 to 65535", code="port")
