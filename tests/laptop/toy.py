@@ -1,7 +1,10 @@
 """A code location of a few lines, for tests of what starts, watches and ends Dagster."""
 
+import json
+import socket
 from pathlib import Path
 
+from aifactory.laptop.ports import HOST
 from aifactory.project import Project
 
 DEFINITIONS = '''
@@ -54,6 +57,9 @@ def project(folder: Path) -> Project:
     (root / "definitions" / "__init__.py").write_text(DEFINITIONS)
     (root / "definitions" / "dagster.yaml").write_bytes((CHECKOUT / "definitions" / "dagster.yaml").read_bytes())
     state = folder / "state"
+    state.mkdir()
+    # Far from the ports that a person's `make ui`, or another test, takes first.
+    (state / "services.json").write_text(json.dumps({"ports": {"ui": unused_port(), "code": unused_port()}}))
     return Project(
         root=root,
         state=state,
@@ -61,3 +67,10 @@ def project(folder: Path) -> Project:
         namespace=state / "namespace",
         package=CHECKOUT / "src" / "aifactory",
     )
+
+
+def unused_port() -> int:
+    """A port that nobody listens on now."""
+    with socket.socket() as probe:
+        probe.bind((HOST, 0))
+        return int(probe.getsockname()[1])

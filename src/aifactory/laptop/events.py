@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+CAUSED = "The above exception was caused by the following exception:"
 # The path of the exception's class that Dagster writes in front of its text.
 RAISED = re.compile(r"^(?:\w+\.)+\w+: ")
 
@@ -53,4 +54,6 @@ def error_of(error: Mapping[str, Any] | None) -> str | None:
         return None
     chain = [error, *(link["error"] for link in error.get("errorChain") or ())]
     # The innermost error is the one that says what happened; the outer ones are Dagster's frames around it.
-    return RAISED.sub("", str(chain[-1]["message"]).strip(), count=1)
+    # An error of the code server comes as one text, its causes and stacks after it.
+    text = str(chain[-1]["message"]).rpartition(CAUSED)[2].partition("\nStack Trace:")[0]
+    return RAISED.sub("", text.strip(), count=1)
