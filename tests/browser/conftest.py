@@ -85,13 +85,13 @@ def ended(client: Client, run: str, seconds: float = BUILD_SECONDS) -> str:
     return str(client.run(run)["status"])
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def lab(tmp_path_factory: pytest.TempPathFactory) -> Lab:
     chromium()
     return Lab(tmp_path_factory.mktemp("browser"))
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def client(lab: Lab) -> Iterator[Client]:
     with lab.serve() as client:
         stages = ("raw", "clean", "parts", "bpe8k", "ready", "chapters", "heldout")
@@ -125,7 +125,8 @@ class Browser:
             self.page.screenshot(path=place / f"{name}.png")
 
 
-@pytest.fixture(scope="session")
+# Not for the session: Playwright's event loop would be running under every test that comes after.
+@pytest.fixture(scope="module")
 def browser(client: Client) -> Iterator[Browser]:
     with sync_playwright() as playwright:
         started = playwright.chromium.launch(executable_path=chromium(), args=["--no-sandbox"])
