@@ -6,6 +6,7 @@ import os
 import subprocess
 import threading
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 
 from aifactory.launch.images import LocalImage
@@ -46,6 +47,9 @@ def spawn(
         )
     if nice := NICE.get(kind):
         os.setpriority(os.PRIO_PROCESS, child.pid, nice)
+        # Where the kernel groups processes by session, a nice value only counts inside its group.
+        with suppress(OSError):
+            Path(f"/proc/{child.pid}/autogroup").write_text(str(nice))
     # Whoever started it may be gone from the watch (detached) when it ends: nobody else would reap it.
     threading.Thread(target=child.wait, daemon=True, name=f"reap-{child.pid}").start()
     return child

@@ -63,7 +63,9 @@ def outcome(
     asset, built = asset_key(key), report.built
     if built is None or built.outcome == "red" or not result.succeeded:
         if built is not None:
-            yield from results(context, stage, asset, report.audits, built.version, result.run)
+            # A version that was red before is only asked the checks that changed.
+            audits = {**recorded(key, built.version), **report.audits}
+            yield from results(context, stage, asset, audits, built.version, result.run)
         raise red(key, report, result)
     version, audits = built.version, report.audits
     if built.outcome == "superseded":
