@@ -91,7 +91,8 @@ def _make(
         shutil.rmtree(env)
     _run([*uv, "venv", "--quiet", "--python", python, str(env)], lock)
     inside = ["--quiet", "--python", str(environment_python(env))]
-    _run([*uv, "pip", "sync", *inside, str(lock)], lock)
+    # Compiled once here, or by every process of the first run at the same time: 20 CPU seconds each for torch and Ray.
+    _run([*uv, "pip", "sync", *inside, "--compile-bytecode", str(lock)], lock)
     if editable is not None:
         # The build backend is pinned by the same resolution as everything else.
         pins = lock.with_name("dev.lock")
