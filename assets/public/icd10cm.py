@@ -11,7 +11,7 @@ from aifactory.spec import BitsPerByte, MultipleChoice
 from checks.icd10cm import chapter_count, leaves, one_chapter_per_category
 
 CODES, TABULAR = "data/code-list-April-2026.txt", "data/icd10c-tabular-April-1-2026.xml"
-raw = source(package="simple-icd-10-cm", files=[CODES, TABULAR])
+raw = source(package="simple-icd-10-cm", files=[CODES, TABULAR], owners=["team:data"])
 
 
 @dataclass(frozen=True)

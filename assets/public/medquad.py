@@ -13,6 +13,7 @@ raw = source(
     archive="medquad-577bd37.tar.xz",
     url="https://github.com/abachaa/MedQuAD/archive/577bd37b96c02d1833b2c9eed2de9f96964e96cb.tar.gz",
     digest="25427bb9f11de40ed715f3001fc223153a3ff62edebbdfdf26ee5b435668fc8d",
+    owners=["team:data"],
 )
 
 

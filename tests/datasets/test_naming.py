@@ -148,3 +148,28 @@ def test_a_split_can_be_called_on_a_table() -> None:
     assert sorted(parts) == ["test", "train", "val"]
     assert sum(part.num_rows for part in parts.values()) == 100
     assert clean.key is None
+
+
+def test_owners_are_inherited_in_a_file_and_a_factory_says_what_it_makes(lab) -> None:
+    found = lab.load(
+        """
+        raw = source(url='http://x.example/a', sha256='0' * 64, owners=["team:data"])
+        @dataset(owners=["ada@lab.example"])
+        def other(raw: Path) -> Iterator[Row]: ...
+        @dataset
+        def clean(raw: Path) -> Iterator[Row]:
+            '''What it is.'''
+        parts = split(clean, by="group")
+        """,
+    )
+    assert {key.rpartition("/")[2]: stage.owners for key, stage in found.items()} == {
+        "raw": ("team:data",),
+        "other": ("ada@lab.example",),
+        "clean": ("team:data",),
+        "parts": ("team:data",),
+    }
+    assert found["public/words/clean"].description == "What it is."
+    assert found["public/words/raw"].description == "Raw files, kept as they are: http://x.example/a."
+    assert found["public/words/parts"].description == (
+        "public/words/clean in parts (train 0.9, val 0.05, test 0.05); rows of one `group` stay together."
+    )

@@ -12,6 +12,7 @@ from aifactory.datasets import binding, shapes
 from aifactory.datasets.checks.check import Check
 from aifactory.datasets.origin import Origin
 from aifactory.datasets.tree import digest_of
+from aifactory.errors import FactoryError
 from aifactory.namespace import Key
 from aifactory.spec import StageKind
 
@@ -78,7 +79,7 @@ class Stage:
         self.given_inputs: dict[str, Input] = dict(inputs or {})
         self.given_checks = checks
         self.parameters: dict[str, Any] = dict(parameters or {})
-        self.given_benchmark, self.owners, self.description = benchmark, owners, description
+        self.given_benchmark, self.given_owners, self.given_description = benchmark, owners, description
         self.given_schema, self.given_code_version, self.automation = schema, code_version, automation
         self.bound_name: str | None = None
         if self.module.startswith(binding.ROOT):
@@ -166,6 +167,28 @@ class Stage:
     def benchmark(self) -> bool:
         """Whether its rows may never be trained on: said here or anywhere upstream."""
         return self.given_benchmark or any(edge.stage.benchmark for edge in self.edges if edge.stage is not None)
+
+    @cached_property
+    def owners(self) -> tuple[str, ...]:
+        """Who answers for it: said here, else those of the stages of its own file that it is made from."""
+        for owner in self.given_owners:
+            if "@" not in owner and not owner.startswith("team:"):
+                raise FactoryError(
+                    f"{self.label}: this is no owner",
+                    found=owner,
+                    expected="an e-mail address, or team:<name>",
+                    fix=f"correct {self.file}:{self.line}",
+                    code="owner",
+                )
+        inherited = [edge.stage.owners for edge in self.edges if edge.stage and edge.stage.module == self.module]
+        return self.given_owners or tuple(dict.fromkeys(owner for owners in inherited for owner in owners))
+
+    @cached_property
+    def description(self) -> str:
+        """What it is: its docstring, or what its factory makes of its inputs."""
+        from aifactory.datasets.sentences import sentence
+
+        return self.given_description or sentence(self)
 
     @cached_property
     def source_digest(self) -> str:
