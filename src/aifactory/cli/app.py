@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import typer
 
-from aifactory.cli import doctor, image, launch, path, plan, rollback, runs, versions
+from aifactory.cli import diff, doctor, image, launch, path, plan, rollback, runs, versions
 
 app = typer.Typer(
     name="aifactory",
@@ -17,6 +17,7 @@ app = typer.Typer(
 )
 app.command("plan")(plan.plan_command)
 app.command("launch")(launch.launch_command)
+app.command("diff")(diff.diff_command)
 app.command("runs")(runs.runs_command)
 app.command("path")(path.path_command)
 app.command("versions")(versions.versions_command)

@@ -22,14 +22,14 @@ def lines(found: Diff) -> Iterator[str]:
         if changes:
             yield f"{group}{' (decides no result)' if group == 'context' else ''}"
         for one in changes:
-            yield f"  {one.name}: {values(one)}{_amounts(one)}"
+            yield f"  {one.name}: {ARROW.join(values(one))}{_amounts(one)}"
             yield from (f"    {line}" for line in details(one))
 
 
-def values(change: Change) -> str:
-    """`old -> new`, digests by their first 16 digits."""
+def values(change: Change) -> tuple[str, str]:
+    """Old and new, digests by their first 16 digits."""
     old = "(none)" if change.missing == "old" else _value(change.old)
-    return old + ARROW + ("(none)" if change.missing == "new" else _value(change.new))
+    return old, "(none)" if change.missing == "new" else _value(change.new)
 
 
 def summary(change: Change) -> str:

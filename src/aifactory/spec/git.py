@@ -26,9 +26,9 @@ class GitFacts:
 def git_facts(root: Path) -> GitFacts:
     """The facts of the checkout at `root`; never raises for a folder that is none."""
     try:
-        commit = _git(root, "rev-parse", "--verify", "HEAD").decode().strip()
-        diff = _git(root, "diff", "--binary", "--no-color", "--no-ext-diff", "--no-textconv", "HEAD", "--", ".")
-        listed = _git(root, "ls-files", "--others", "--exclude-standard", "-z")
+        commit = run_git(root, "rev-parse", "--verify", "HEAD").decode().strip()
+        diff = run_git(root, "diff", "--binary", "--no-color", "--no-ext-diff", "--no-textconv", "HEAD", "--", ".")
+        listed = run_git(root, "ls-files", "--others", "--exclude-standard", "-z")
     except FileNotFoundError:
         return _unknown(root, "git is not installed, or the folder does not exist")
     except subprocess.CalledProcessError as error:
@@ -48,7 +48,8 @@ def _unknown(root: Path, reason: str) -> GitFacts:
     return GitFacts(commit=None, dirty=False, digest=None, note=f"{NO_COMMIT} ({root}: {reason})")
 
 
-def _git(root: Path, *arguments: str) -> bytes:
+def run_git(root: Path, *arguments: str) -> bytes:
+    """What git prints in the checkout at `root`. FileNotFoundError (no git, no folder) or CalledProcessError."""
     # Inside a git hook GIT_DIR and its like point at that hook's repository, not at `root`.
     environment = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
     environment |= {"GIT_OPTIONAL_LOCKS": "0", "LC_ALL": "C"}
