@@ -13,6 +13,7 @@ from aifactory.errors import FactoryError
 from aifactory.launch import Plan, attempt_name, plan
 from aifactory.launch.result import RunResult
 from aifactory.orchestrate.again import Where, planned
+from aifactory.orchestrate.comparing import compared
 from aifactory.orchestrate.keys import access_of
 from aifactory.orchestrate.lines import checkpoints_key
 from aifactory.orchestrate.origin import Origin, requester
@@ -43,10 +44,12 @@ class TrainConfig(dg.Config):
 
 
 def train(context: dg.OpExecutionContext, config: TrainConfig) -> None:
-    """Resolve, freeze, gate, launch or adopt, watch to the end. Each checkpoint becomes a materialization at once."""
+    """Resolve, freeze, compare with the run before, gate, launch or adopt, watch to the end. Each checkpoint becomes a
+    materialization at once; the output tells what the run changed."""
     where = Where(config.cluster, config.queue, config.priority)
     name, chosen = planned(context, "train", config.label(), where, lambda origin: _fresh(context, config, origin))
     context.log.info(f"run {name}, spec {chosen.hash}, line {chosen.context.line}")
+    comparison = compared(context, chosen, name)
     checkpoints = Checkpoints(context, chosen, name)
     result = follow(context, chosen, run=name, on_message=checkpoints.take)
     checkpoints.earlier(result)
@@ -59,6 +62,7 @@ def train(context: dg.OpExecutionContext, config: TrainConfig) -> None:
             "checkpoints": checkpoints.count,
             "run_directory": dg.MetadataValue.path(str(result.directory)),
         }
+        | (comparison.metadata() if comparison is not None else {})
     )
 
 
