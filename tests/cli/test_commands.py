@@ -100,6 +100,21 @@ def test_a_frozen_spec_is_launched_by_its_hash(built: Lab):
     assert answer.json["spec"] == frozen
 
 
+def test_launch_spec_takes_the_first_digits_of_a_hash_and_nothing_beside_it(built: Lab):
+    frozen = built("plan", "public/letters/clean", "--json").json["hash"]
+    answer = built("launch", "--spec", frozen[:12], "--json")
+    assert answer.code == 0, answer.err
+    assert answer.json["spec"] == frozen
+    for wrong in (["--spec", frozen, "steps=1"], ["public/letters/raw", "--spec", frozen], []):
+        answer = built("launch", *wrong)
+        assert answer.code == 2
+        assert "--spec" in answer.err
+    answer = built("launch", "--spec", "0" * 64, "--json")
+    assert answer.code == 2
+    assert answer.json["error"]["code"] == "unknown_spec"
+    assert answer.json["error"]["fix"]
+
+
 def test_a_failed_build_exits_1_with_its_error_and_log(lab: Lab):
     lab.write(
         "assets/public/broken.py",

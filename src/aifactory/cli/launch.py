@@ -11,18 +11,22 @@ import typer
 
 from aifactory.cli.failures import FAILED
 from aifactory.cli.output import JsonOption, print_json
-from aifactory.cli.plan import Cluster, Overrides, Priority, Queue, Target, make
+from aifactory.cli.plan import Cluster, OptionalTarget, Overrides, Priority, Queue, make
 
 if TYPE_CHECKING:
     from aifactory.channel import Message
 
 
 def launch_command(
-    what: Target,
+    what: OptionalTarget = None,
     overrides: Overrides = None,
     cluster: Cluster = "local",
     queue: Queue = None,
     priority: Priority = None,
+    spec: Annotated[
+        str | None,
+        typer.Option(help="The hash of a frozen spec (8 digits or more), launched as it is.", metavar="HASH"),
+    ] = None,
     name: Annotated[str | None, typer.Option("--run", help="Go on with the run of this name.")] = None,
     logs: Annotated[bool, typer.Option("--logs", help="Show the driver's log too.")] = False,
     as_json: Annotated[bool, JsonOption] = False,
@@ -34,7 +38,7 @@ def launch_command(
     """
     from aifactory.launch import launch, run_name
 
-    planned = make(what, overrides, cluster, queue, priority)
+    planned = make(what, overrides, cluster, queue, priority, spec)
     name = name or run_name(planned.kind, planned.label)
     say(f"run {name}   spec {planned.hash}")
     stopped = _Stop()

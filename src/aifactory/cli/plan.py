@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from aifactory.launch import Plan
 
 Target = Annotated[str, typer.Argument(help=HELP, metavar="TARGET")]
+OptionalTarget = Annotated[str | None, typer.Argument(help=HELP, metavar="TARGET")]
 Overrides = Annotated[
     list[str] | None,
     typer.Argument(help="Changes to the config: `steps=100 model.hidden=128`.", metavar="NAME=VALUE"),
@@ -41,14 +42,27 @@ def plan_command(
     show(planned)
 
 
-def make(what: str, overrides: list[str] | None, cluster: str, queue: str | None, priority: str | None) -> Plan:
-    """The plan that the options name."""
+def make(
+    what: str | None,
+    overrides: list[str] | None,
+    cluster: str,
+    queue: str | None,
+    priority: str | None,
+    spec: str | None = None,
+) -> Plan:
+    """The plan that the options name: of a target, or of the frozen spec whose hash begins with `spec`."""
     from aifactory.launch import plan
+    from aifactory.namespace import Namespace
     from aifactory.project import Project
+    from aifactory.spec import load_frozen
 
     project = Project.current()
+    if what is None and spec is None:
+        raise typer.BadParameter("name what to run: a TARGET, or --spec HASH")
+    if what is not None and spec is not None:
+        raise typer.BadParameter(f"--spec takes no target and no overrides, since a frozen spec is whole: {what}")
     return plan(
-        target(what, project),
+        load_frozen(Namespace(project.namespace), spec).spec.hash if spec is not None else target(str(what), project),
         cluster=cluster,
         overrides=overrides or (),
         queue=queue,
