@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import aifactory
+from aifactory.errors import FactoryError
 
 
 @dataclass(frozen=True)
@@ -27,6 +28,14 @@ class Project:
     @classmethod
     def current(cls) -> Project:
         """The project named by AIFACTORY_PROJECT, else the checkout that this package was imported from."""
+        if os.pathsep in os.environ.get("AIFACTORY_ROOT", ""):
+            raise FactoryError(
+                "AIFACTORY_ROOT names several namespaces",
+                found=os.environ["AIFACTORY_ROOT"],
+                expected="one folder",
+                fix=f"name one of them (without {os.pathsep!r})",
+                code="root",
+            )
         package = Path(aifactory.__file__).resolve().parent
         root = Path(os.environ.get("AIFACTORY_PROJECT") or package.parents[1]).resolve()
         state = Path(os.environ.get("AIFACTORY_STATE") or root / ".aifactory").resolve()

@@ -1,6 +1,10 @@
 """What the README tells a newcomer to write works as it stands there."""
 
 import re
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
 
 from tests.cli.conftest import Lab
 from tests.orchestrate.lab import CHECKOUT
@@ -18,6 +22,12 @@ def test_the_datasets_file_of_the_readme_builds_stage_by_stage(lab: Lab):
         assert answer.code == 0, answer.err
         assert f"{dataset}/{stage}@" in answer.err
     assert "FAILED" not in answer.err
+    table = pa.concat_tables(
+        pq.read_table(path) for path in Path(lab("path", f"{dataset}/clean").out.strip()).glob("*.parquet")
+    )
+    assert table.num_rows > 40_000
+    for column in table.column_names:
+        assert all(table[column].to_pylist()), f"{column} has empty values"
 
 
 def test_the_readme_fits_one_screen_and_its_links_lead_somewhere():

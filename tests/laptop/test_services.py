@@ -13,7 +13,7 @@ import pytest
 from aifactory.errors import FactoryError
 from aifactory.laptop import ports, processes
 from aifactory.laptop.graphql import ACTIVE, Client, wait
-from aifactory.laptop.services import UI_PORT_VARIABLE, Services
+from aifactory.laptop.services import UI_PORT_VARIABLE, Services, logs
 from aifactory.laptop.watch import Watch
 from aifactory.project import Project
 from tests.laptop import toy
@@ -99,6 +99,16 @@ def test_a_reload_brings_in_an_edit_and_says_what_is_wrong_with_one(project: Pro
     file.write_text(before.replace("three rows", "four rows"))
     client.reload()
     assert client.load_error() is None
+
+
+def test_the_logs_stay_where_people_are_told_to_look(services: Services):
+    """Dagster's telemetry thread takes away whatever stands under $DAGSTER_HOME/logs, even where it is switched off."""
+    folder = logs(services.project)
+    assert not folder.is_relative_to(services.home)
+    assert {path.name for path in folder.iterdir()} >= {"code-server.log", "web-server.log"}
+    for service in services.running():
+        environment = Path(f"/proc/{service.process.pid}/environ").read_bytes().split(b"\0")
+        assert b"DAGSTER_DISABLE_TELEMETRY=1" in environment
 
 
 def test_a_service_that_died_is_started_again_at_the_same_address(services: Services):

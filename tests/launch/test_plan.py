@@ -8,7 +8,7 @@ import pytest
 
 from aifactory.errors import FactoryError
 from aifactory.launch import EvaluateTarget, GateRefused, gate, gather, plan
-from aifactory.namespace import Audit, Audits, Publications
+from aifactory.namespace import Audit, Audits, Key, Publications
 from aifactory.spec import image_digest
 from tests.launch.lab import Lab
 from tests.launch.published import BPE, READY, RECIPE, SUITE, VOCABULARY, checkpoint, publish, publish_all
@@ -172,3 +172,22 @@ def test_a_version_that_is_no_longer_current_is_still_good(lab: Lab) -> None:
     Publications(lab.ns, READY).rollback(made[READY].version, writer="ada", why="test")
     publish(lab.ns, READY, "tokens", {"train/c.bin": "c"}, inputs={BPE: made[BPE].version})
     assert codes(lab, planned) == []
+
+
+def test_a_red_check_that_the_stage_had_before_this_version_was_published_does_not_close_the_gate(lab: Lab) -> None:
+    publish_all(lab.ns)
+    staged = publish(lab.ns, READY, "tokens", {"train/a.bin": "words"}, inputs={BPE: lab.ns.resolve(Key(BPE)).version})
+    Audits(lab.ns, READY, staged.version).add(Audit(check="dropped", passed=False, run="before"))
+    planned = plan(RECIPE, project=lab.project, ns=lab.ns)
+    assert codes(lab, planned) == ["check_red"]  # red since it was published
+    publications = Publications(lab.ns, READY)
+    publications.publish(
+        staged.version,
+        publications.number(),
+        run="after",
+        writer="person:ada",
+        build_key="another",
+        inputs={BPE: lab.ns.resolve(Key(BPE)).version},
+        code_version="2",
+    )
+    assert codes(lab, planned, run="train-tiny-2") == []

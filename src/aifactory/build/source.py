@@ -12,6 +12,7 @@ from aifactory.build.inputs import Work
 from aifactory.build.made import Made
 from aifactory.data.archive import canonicalize
 from aifactory.errors import FactoryError
+from aifactory.store import writing
 
 SUFFIXES = (".tar.gz", ".tar.xz", ".tar.bz2", ".tgz", ".txz", ".tbz2", ".tar", ".zip")
 
@@ -25,7 +26,7 @@ def build(work: Work, staging: Path) -> Made:
         return _archive(work, parameters, staging)
     name = parameters["file"]
     target = staging / Path(name).name
-    with located(work, name, parameters["url"], parameters["sha256"]) as found:
+    with located(work, name, parameters["url"], parameters["sha256"]) as found, writing(target):
         shutil.copyfile(found, target)
     return Made()
 
@@ -79,5 +80,6 @@ def _package(work: Work, parameters: dict[str, Any], staging: Path) -> Made:
             )
         target = staging / name
         target.parent.mkdir(parents=True, exist_ok=True)
-        shutil.copyfile(str(distribution.locate_file(held[matches[0]])), target)
+        with writing(target):
+            shutil.copyfile(str(distribution.locate_file(held[matches[0]])), target)
     return Made(metadata={"package": f"{package} {distribution.version}"})

@@ -11,17 +11,22 @@ FAILED, USAGE, REFUSED = 1, 2, 3
 # What was typed names nothing, or is no name at all.
 TYPED = frozenset(
     {
+        "conflicting_overrides",
         "context",
         "key",
-        "override",
+        "override_syntax",
+        "override_value",
         "run_name",
         "second_checkout",
         "unknown_cluster",
         "unknown_image",
+        "unknown_override",
         "unknown_recipe",
         "unknown_run",
         "unknown_spec",
         "unknown_target",
+        "unused_override",
+        "why",
     }
 )
 

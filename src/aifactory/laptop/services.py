@@ -99,7 +99,7 @@ class Services:
             port = port_of.get(name, 0)
             say(f"starting the {name}")
             start = command(name, self.code, self.home / "workspace.yaml", port)
-            log = self.home / "logs" / f"{name.replace(' ', '-')}.log"
+            log = logs(self.project) / f"{name.replace(' ', '-')}.log"
             alive[name] = Service.start(name, start, self._environment(), self.code, log)
             self._write(State(ports=numbers, services=tuple(alive.values())))
             if name == "code server":
@@ -148,6 +148,8 @@ class Services:
             "AIFACTORY_ENVS": str(project.envs),
             "AIFACTORY_ROOT": os.environ.get("AIFACTORY_ROOT") or str(project.namespace),
             "DAGSTER_HOME": str(self.home),
+            # The setting in dagster.yaml stops the events; only this stops the thread that uploads $DAGSTER_HOME/logs.
+            "DAGSTER_DISABLE_TELEMETRY": "1",
             "PATH": path_with_scripts(),
             "PYTHONPATH": os.pathsep.join(map(str, code)),
             "PYTHONUNBUFFERED": "1",
@@ -246,4 +248,4 @@ class Services:
 
 def logs(project: Project) -> Path:
     """Where the services write what they have to say."""
-    return project.state / "dagster" / "logs"
+    return project.state / "logs"

@@ -65,9 +65,13 @@ def _input(ref: InputRef, context: Context, ns: Namespace) -> InputFact:
         problem = _checkpoint_problem(ref, context, ns)
         return InputFact(ref.role, ref.kind, ref.key, ref.version, access, published=True, problem=problem)
     publications = [one for one in Publications(ns, ref.key).all() if one.version == ref.version]
-    latest = Audits(ns, ref.key, ref.version).latest()
+    entries = {entry.audit.check: entry for entry in Audits(ns, ref.key, ref.version).all()}
+    latest = {name: entry.audit for name, entry in entries.items()}
+    published = publications[-1].at if publications else ""
     asked = dict.fromkeys(publications[-1].checks if publications else ())
-    asked |= dict.fromkeys(name for name, audit in latest.items() if audit.blocking and not audit.passed)
+    # An older red one is of a check that the stage no longer had when this version was published.
+    later = (entry.audit for entry in entries.values() if entry.at > published)
+    asked |= dict.fromkeys(audit.check for audit in later if audit.blocking and not audit.passed)
     checks = tuple(_check(name, latest.get(name)) for name in asked)
     benchmark, problem = False, ""
     if publications:
