@@ -1,4 +1,4 @@
-"""Tells Dagster what the journals say and it has not heard: rollbacks, builds from elsewhere, a lost database."""
+"""Tells Dagster what it has not heard: rollbacks, builds and runs from elsewhere, all of it after a lost database."""
 
 import dagster as dg
 
@@ -16,4 +16,4 @@ def journal_sync(context: dg.SensorEvaluationContext) -> dg.SensorResult | dg.Sk
     context.update_cursor(cursor)
     for line in said:
         context.log.info(line)
-    return dg.SkipReason(f"told Dagster of {len(said)} publications" if said else "nothing new in the journals")
+    return dg.SkipReason(f"told Dagster of {len(said)} records" if said else "nothing new in the records")

@@ -56,9 +56,16 @@ class World:
         return run_id, run_name(kind, label, origin), plan(target, origin=origin)
 
     def ended(
-        self, name: str, planned: Plan, payloads: Sequence[Payload], *, error: Failure | None = None, attempt: int = 1
+        self,
+        name: str,
+        planned: Plan,
+        payloads: Sequence[Payload],
+        *,
+        error: Failure | None = None,
+        attempt: int = 1,
+        ended: bool = True,
     ) -> Path:
-        """The directory of a run whose attempt ended, having said `payloads`."""
+        """The directory of a run whose attempt said `payloads`, and ended unless it is to live on."""
         directory = planned.class_root / "runs" / name
         directory.mkdir(parents=True, exist_ok=True)
         (directory / "spec.json").write_bytes(planned.spec.to_bytes())
@@ -70,12 +77,14 @@ class World:
         writer.send(Started(kind=planned.kind, spec=planned.hash, pid=1))
         for payload in payloads:
             writer.send(payload)
+        if not ended:
+            return directory
         outcome = "failed_code" if error else "succeeded"
         writer.close(outcome, error)
         attempts.end(attempt, outcome, writer="test", error=error)
         return directory
 
-    def trained(self, steps: Sequence[int], *, recipe: str = "small") -> tuple[str, str, list[str]]:
+    def trained(self, steps: Sequence[int], *, recipe: str = "small", ended: bool = True) -> tuple[str, str, list[str]]:
         """A finished training: the Dagster run id that replays it, its name, the paths of its checkpoints."""
         run_id, name, planned = self.planned("train", recipe, get_recipe(recipe))
         paths = [f"/factory/public/runs/{name}/checkpoints/step-{step:08d}" for step in steps]
@@ -90,7 +99,7 @@ class World:
             )
             for step, path in zip(steps, paths, strict=True)
         ]
-        self.ended(name, planned, saved)
+        self.ended(name, planned, saved, ended=ended)
         return run_id, name, paths
 
     def scored(self, path: str, values: Sequence[float], **more: Any) -> tuple[str, str]:

@@ -66,9 +66,9 @@ def test_the_journal_sync_says_what_it_told_and_keeps_its_cursor(instance: dg.Da
     definition = sensor("journal_sync")
     context = dg.build_sensor_context(instance=instance)
     tick = definition.evaluate_tick(context)
-    assert "told Dagster of 1 publications" in str(tick.skip_message)
+    assert "told Dagster of 1 records" in str(tick.skip_message)
     again = definition.evaluate_tick(dg.build_sensor_context(instance=instance, cursor=tick.cursor))
-    assert again.skip_message == "nothing new in the journals"
+    assert again.skip_message == "nothing new in the records"
     assert instance.has_asset_key(dg.AssetKey(["public", "words", "raw"]))
 
 

@@ -2,25 +2,20 @@
 
 from __future__ import annotations
 
-import re
-from typing import Any
-
 import dagster as dg
 
 from aifactory.channel import Message, Scored
 from aifactory.errors import FactoryError
 from aifactory.launch import EvaluateTarget, Plan, plan
 from aifactory.launch.claims import claim
-from aifactory.launch.result import RunResult
 from aifactory.orchestrate.again import Where, planned
-from aifactory.orchestrate.keys import access_of
 from aifactory.orchestrate.lines import evaluations_key
 from aifactory.orchestrate.origin import Origin, by_person, requester
 from aifactory.orchestrate.pipes import ended_badly, failure, follow
 from aifactory.orchestrate.reported import materializations, value_of
+from aifactory.orchestrate.results import STEP, said, score_event
 
 TRIES = 2
-STEP = re.compile(r"/checkpoints/step-(\d{8})$")
 
 
 class EvaluateConfig(dg.Config):
@@ -63,13 +58,10 @@ def evaluate(context: dg.OpExecutionContext, config: EvaluateConfig) -> None:
     if not result.succeeded:
         raise ended_badly(result, f"evaluation {name}")
     if not any(value_of(event, "run") == name for event in materializations(context.instance, _key(chosen))):
-        context.log_event(_event(chosen, config.checkpoint, name, result, list(scores.values())))
+        context.log_event(
+            score_event(chosen, config.checkpoint, name, result.attempt, result.directory, list(scores.values()))
+        )
     context.add_output_metadata({"run": name, "spec": chosen.hash, "suites": len({one.key for one in scores.values()})})
-
-
-def said(score: Scored) -> str:
-    """`accuracy 0.310 [0.265, 0.358], 400 items`."""
-    return f"{score.metric} {score.value:.4g} [{score.low:.4g}, {score.high:.4g}], {score.items:,} items"
 
 
 def _fresh(context: dg.OpExecutionContext, config: EvaluateConfig, origin: Origin) -> Plan:
@@ -87,32 +79,3 @@ def _key(plan: Plan) -> dg.AssetKey:
     if plan.context.line is None:
         raise failure(FactoryError(f"evaluation {plan.hash[:16]} names no line", fix="plan it anew", code="line"))
     return evaluations_key(plan.context.line)
-
-
-def _event(plan: Plan, checkpoint: str, run: str, result: RunResult, scores: list[Scored]) -> dg.AssetMaterialization:
-    metadata: dict[str, Any] = {}
-    for score in scores:
-        suite = score.key.rsplit("/", 1)[-1]
-        if f"{suite} {score.metric}" in metadata:
-            suite = score.key  # two suites of one name
-        name = f"{suite} {score.metric}"
-        metadata |= {name: float(score.value), f"{name} low": float(score.low), f"{name} high": float(score.high)}
-        metadata[f"{suite} items"] = score.items
-        metadata |= {f"{suite} {extra}": float(value) for extra, value in sorted(score.extra.items())}
-    found = STEP.search(checkpoint)
-    if found:
-        metadata["step"] = int(found[1])
-    metadata |= {
-        "checkpoint": checkpoint,
-        "run": run,
-        "attempt": result.attempt,
-        "spec": plan.hash,
-        "class": access_of(plan.context.line or checkpoint.removeprefix("/factory/")),
-        "results": dg.MetadataValue.path(str(result.directory / "results")),
-    }
-    return dg.AssetMaterialization(
-        asset_key=_key(plan),
-        description=f"{checkpoint.rsplit('/', 1)[-1]}: " + "; ".join(f"{one.key} {said(one)}" for one in scores),
-        metadata=metadata,
-        tags={"factory/run": run},
-    )

@@ -17,6 +17,7 @@ from aifactory.orchestrate.describe import column_schema, inputs_table, numbers
 from aifactory.orchestrate.interrupts import ENDED
 from aifactory.orchestrate.keys import asset_key
 from aifactory.orchestrate.reported import materializations, value_of
+from aifactory.orchestrate.runs import sync_runs
 
 TICK_SECONDS = 20.0
 """How long one tick may take; what is left comes with the next."""
@@ -27,14 +28,17 @@ GRACE_SECONDS = 60.0
 def sync(
     instance: dg.DagsterInstance, ns: Namespace, cursor: str | None, *, seconds: float = TICK_SECONDS
 ) -> tuple[list[str], str]:
-    """Report publications that Dagster lacks; returns a line for each, and the new cursor (journal numbers by key).
+    """Report publications, checkpoints and scores that Dagster lacks; returns a line for each, and the new cursor
+    (journal numbers by key, runs that are told).
 
     Only what is newer than all that Dagster holds of a key is reported, in the journal's order, so the last
     materialization is always the current version. A publication whose Dagster run goes on is that run's to report.
     Without a cursor (a lost database, a new one) every key is looked at. A journal that can't be read is named and
     passed over until it changes.
     """
-    known: dict[str, int] = json.loads(cursor) if cursor else {}
+    place = json.loads(cursor) if cursor else {}
+    known: dict[str, int] = place.get("keys", {})
+    done: set[str] = set(place.get("runs", ()))
     until = time.monotonic() + seconds
     said: list[str] = []
     for key in ns.keys():  # noqa: SIM118  (a namespace is no mapping)
@@ -48,7 +52,9 @@ def sync(
         except FactoryError as error:
             said.append(f"{key}: {error}")
             known[str(key)] = number
-    return said, json.dumps(known, sort_keys=True)
+    said += sync_runs(instance, ns, done, until=until)
+    told = {"keys": known, "runs": sorted(done)}
+    return said, json.dumps({name: part for name, part in told.items() if part}, sort_keys=True)
 
 
 def _number(ns: Namespace, key: Key) -> int:

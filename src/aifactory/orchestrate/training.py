@@ -14,11 +14,11 @@ from aifactory.launch import Plan, attempt_name, plan
 from aifactory.launch.result import RunResult
 from aifactory.orchestrate.again import Where, planned
 from aifactory.orchestrate.comparing import compared
-from aifactory.orchestrate.keys import access_of
 from aifactory.orchestrate.lines import checkpoints_key
 from aifactory.orchestrate.origin import Origin, requester
 from aifactory.orchestrate.pipes import ended_badly, failure, follow
 from aifactory.orchestrate.reported import messages_of
+from aifactory.orchestrate.results import checkpoint_event
 from aifactory.spec import get_recipe
 
 
@@ -105,9 +105,8 @@ class Checkpoints:
     def __init__(self, context: dg.OpExecutionContext, plan: Plan, run: str):
         if plan.context.line is None:
             raise failure(FactoryError(f"spec {plan.hash[:16]} names no line", fix="plan its recipe anew", code="line"))
-        self._context, self._plan, self._run, self._line = context, plan, run, plan.context.line
-        self._key = checkpoints_key(self._line)
-        self._told = messages_of(context.instance, self._key, run)
+        self._context, self._plan, self._run = context, plan, run
+        self._told = messages_of(context.instance, checkpoints_key(plan.context.line), run)
         self.count = 0
 
     def take(self, message: Message) -> None:
@@ -117,7 +116,7 @@ class Checkpoints:
         self.count += 1
         if (message.attempt, message.seq) not in self._told:
             self._told.add((message.attempt, message.seq))
-            self._context.log_event(self._event(message, saved))
+            self._context.log_event(checkpoint_event(self._plan, self._run, message, saved))
 
     def earlier(self, result: RunResult) -> None:
         """Those of earlier attempts that nobody was there to tell."""
@@ -128,25 +127,3 @@ class Checkpoints:
                     self.take(message)
             except FactoryError as error:
                 self._context.log.warning(f"attempt {attempt}: {error}")
-
-    def _event(self, message: Message, saved: CheckpointSaved) -> dg.AssetMaterialization:
-        metadata: dict[str, Any] = {name: float(value) for name, value in sorted(saved.metrics.items())}
-        metadata |= {
-            "step": saved.step,
-            "loss": float(saved.loss),
-            "tokens": saved.tokens,
-            "checkpoint": saved.path,
-            "digest": saved.digest,
-            "run": self._run,
-            "attempt": message.attempt,
-            "message": message.seq,
-            "spec": self._plan.hash,
-            "recipe": self._plan.context.recipe or "",
-            "class": access_of(self._line),
-        }
-        return dg.AssetMaterialization(
-            asset_key=self._key,
-            description=f"step {saved.step:,} of {self._run}",
-            metadata=metadata,
-            tags={"dagster/data_version": saved.digest, "factory/run": self._run},
-        )
