@@ -10,6 +10,7 @@ from aifactory.launch import Attempts, runs
 from aifactory.namespace import Audits, Publications
 from aifactory.orchestrate.keys import asset_key
 from aifactory.orchestrate.reported import materializations, value_of
+from aifactory.orchestrate.versions import shown_version
 from tests.orchestrate.lab import LETTERS, Lab
 
 RAW, CLEAN = "public/letters/raw", "public/letters/clean"
@@ -44,7 +45,7 @@ def test_green_is_materialized_with_its_version_and_its_checks(lab: Lab, instanc
     assert all(value_of(check, "version") == current[CLEAN] for check in checks.values())
     event = next(materializations(instance, asset_key(CLEAN)))
     assert event.tags[f"dagster/input_data_version/{RAW}"] == current[RAW]
-    assert event.tags["dagster/code_version"] == str(lab.stages()[CLEAN].code_version)
+    assert event.tags["dagster/code_version"] == shown_version(lab.stages()[CLEAN])
     shown = {name: value_of(event, name) for name in event.metadata}
     assert shown["class"] == "public"
     assert shown["dagster/row_count"] == 26
@@ -210,3 +211,12 @@ def test_a_superseded_build_is_green_and_reports_what_is_current(lab: Lab, insta
     assert value_of(event, "outcome") == "superseded"
     assert version(instance, "public/overtaken/raw") == lab.namespace.resolve("public/overtaken/raw").version
     assert Publications(lab.namespace, "public/overtaken/raw").number() == 2
+
+
+def test_a_corrected_check_is_a_new_code_version_for_dagster_and_the_same_build(lab: Lab) -> None:
+    before = lab.stages()[CLEAN]
+    lab.write("assets/public/letters.py", LETTERS.replace('rows(26).named("all")', 'rows(25).named("all")'))
+    after = lab.stages()[CLEAN]
+    assert after.code_version == before.code_version
+    assert shown_version(after) != shown_version(before)
+    assert shown_version(after).startswith(after.code_version)

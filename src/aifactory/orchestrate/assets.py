@@ -10,6 +10,7 @@ from aifactory.errors import FactoryError
 from aifactory.namespace import Key
 from aifactory.orchestrate.automation import on_merge
 from aifactory.orchestrate.keys import asset_key, class_tags, group_name, op_name
+from aifactory.orchestrate.versions import shown_version
 
 COMPUTE_TAG = "factory/compute"
 
@@ -35,7 +36,7 @@ def _asset(stage: Stage) -> dg.AssetsDefinition:
             description=stage.description or None,
             metadata={"class": Key(key).access, "source": f"{stage.file}:{stage.line}"} if stage.file else None,
             group_name=group_name(key),
-            code_version=stage.code_version,
+            code_version=shown_version(stage),
             automation_condition=on_merge() if stage.automation else None,
             owners=stage.owners,
             tags=class_tags(key),

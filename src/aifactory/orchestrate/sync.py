@@ -10,6 +10,7 @@ from typing import Any
 
 import dagster as dg
 
+from aifactory.datasets import find_stages
 from aifactory.errors import FactoryError
 from aifactory.launch import resume
 from aifactory.namespace import Audits, Key, Namespace, Publication, Publications
@@ -18,6 +19,8 @@ from aifactory.orchestrate.interrupts import ENDED
 from aifactory.orchestrate.keys import asset_key
 from aifactory.orchestrate.reported import materializations, value_of
 from aifactory.orchestrate.runs import sync_runs
+from aifactory.orchestrate.versions import shown_version
+from aifactory.project import Project
 
 TICK_SECONDS = 20.0
 """How long one tick may take; what is left comes with the next."""
@@ -129,7 +132,7 @@ def events(
         description=f"{publication.action} {publication.n} by {publication.writer}"
         + (f": {publication.why}" if publication.why else ""),
         metadata=_metadata(ns, key, publication),
-        tags=_tags(publication.version, publication.code_version, publication.inputs),
+        tags=_tags(publication.version, _code_version(key, publication), publication.inputs),
     )
     return [materialization, *checks]
 
@@ -161,6 +164,13 @@ def _metadata(ns: Namespace, key: Key, publication: Publication) -> dict[str, An
     if columns:
         shown["dagster/column_schema"] = column_schema([column.model_dump() for column in columns])
     return shown
+
+
+def _code_version(key: Key, publication: Publication) -> str:
+    """As Dagster sees it now, if the stage's code is still what made this version."""
+    stage = find_stages(Project.current()).get(str(key))
+    same = stage is not None and stage.code_version == publication.code_version
+    return shown_version(stage) if stage is not None and same else publication.code_version
 
 
 def _tags(version: str, code_version: str, inputs: Mapping[str, str]) -> dict[str, str]:
