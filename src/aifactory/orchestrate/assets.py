@@ -12,8 +12,6 @@ from aifactory.orchestrate.automation import on_merge
 from aifactory.orchestrate.keys import asset_key, class_tags, group_name, op_name
 from aifactory.orchestrate.versions import shown_version
 
-COMPUTE_TAG = "factory/compute"
-
 
 def assets_from(stages: Iterable[Stage]) -> list[dg.AssetsDefinition]:
     """One asset for each stage, with its checks, which can be run alone.

@@ -12,7 +12,7 @@ import dagster as dg
 from aifactory.channel import CheckpointSaved, Message, Reader, Scored
 from aifactory.errors import FactoryError
 from aifactory.launch import Plan, attempt_name, resume
-from aifactory.launch.runs import runs_directories, summary
+from aifactory.launch.runs import RunSummary, runs_directories, summary
 from aifactory.namespace import Namespace
 from aifactory.orchestrate.interrupts import ENDED
 from aifactory.orchestrate.lines import checkpoints_key, evaluations_key
@@ -56,7 +56,7 @@ def _sync_run(instance: dg.DagsterInstance, ns: Namespace, directory: Path, told
     if plan is None or plan.context.line is None or _watched(instance, plan):
         return False
     seen = summary(directory)
-    events = (_checkpoints if plan.kind == "train" else _scores)(instance, plan, directory, seen.attempts, told)
+    events = (_checkpoints if plan.kind == "train" else _scores)(instance, plan, directory, seen, told)
     for event in events:
         instance.report_runless_asset_event(event)
         said.append(event.description or directory.name)
@@ -72,12 +72,12 @@ def _watched(instance: dg.DagsterInstance, plan: Plan) -> bool:
 
 
 def _checkpoints(
-    instance: dg.DagsterInstance, plan: Plan, directory: Path, attempts: int, told: Told
+    instance: dg.DagsterInstance, plan: Plan, directory: Path, seen: RunSummary, told: Told
 ) -> list[dg.AssetMaterialization]:
     held = _held(instance, checkpoints_key(plan.context.line or ""), ("run", "attempt", "message"), told)
     return [
         checkpoint_event(plan, directory.name, message, saved)
-        for attempt in range(1, attempts + 1)
+        for attempt in range(1, seen.attempts + 1)
         for message in _messages(directory, attempt)
         if isinstance(saved := message.payload, CheckpointSaved)
         and (directory.name, message.attempt, message.seq) not in held
@@ -85,15 +85,15 @@ def _checkpoints(
 
 
 def _scores(
-    instance: dg.DagsterInstance, plan: Plan, directory: Path, attempts: int, told: Told
+    instance: dg.DagsterInstance, plan: Plan, directory: Path, seen: RunSummary, told: Told
 ) -> list[dg.AssetMaterialization]:
-    if summary(directory).state != "succeeded":
+    if seen.state != "succeeded":
         return []
     if (directory.name,) in _held(instance, evaluations_key(plan.context.line or ""), ("run",), told):
         return []
-    scores = [score for message in _messages(directory, attempts) if isinstance(score := message.payload, Scored)]
+    scores = [score for message in _messages(directory, seen.attempts) if isinstance(score := message.payload, Scored)]
     place = next(iter(plan.context.places.values()), "")
-    return [score_event(plan, place, directory.name, attempts, directory, scores)]
+    return [score_event(plan, place, directory.name, seen.attempts, directory, scores)]
 
 
 def _messages(directory: Path, attempt: int) -> list[Message]:

@@ -10,7 +10,6 @@ from typing import Any
 
 import dagster as dg
 
-from aifactory.datasets import find_stages
 from aifactory.errors import FactoryError
 from aifactory.launch import resume
 from aifactory.namespace import Audits, Key, Namespace, Publication, Publications
@@ -19,8 +18,7 @@ from aifactory.orchestrate.interrupts import ENDED
 from aifactory.orchestrate.keys import asset_key
 from aifactory.orchestrate.reported import materializations, value_of
 from aifactory.orchestrate.runs import sync_runs
-from aifactory.orchestrate.versions import shown_version
-from aifactory.project import Project
+from aifactory.orchestrate.versions import Code
 
 TICK_SECONDS = 20.0
 """How long one tick may take; what is left comes with the next."""
@@ -44,6 +42,7 @@ def sync(
     done: set[str] = set(place.get("runs", ()))
     until = time.monotonic() + seconds
     said: list[str] = []
+    code = Code()
     for key in ns.keys():  # noqa: SIM118  (a namespace is no mapping)
         if time.monotonic() > until:
             break
@@ -51,7 +50,7 @@ def sync(
         if known.get(str(key)) == number:
             continue
         try:
-            known[str(key)] = _sync_key(instance, ns, key, said)
+            known[str(key)] = _sync_key(instance, ns, key, code, said)
         except FactoryError as error:
             said.append(f"{key}: {error}")
             known[str(key)] = number
@@ -66,7 +65,7 @@ def _number(ns: Namespace, key: Key) -> int:
     return max((int(name) for name in names if name.isdigit()), default=0)
 
 
-def _sync_key(instance: dg.DagsterInstance, ns: Namespace, key: Key, said: list[str]) -> int:
+def _sync_key(instance: dg.DagsterInstance, ns: Namespace, key: Key, code: Code, said: list[str]) -> int:
     """Report what is new of one key; the number up to which all is told."""
     asset = asset_key(key)
     held = max((number for event in materializations(instance, asset) if (number := _told(event))), default=0)
@@ -76,7 +75,7 @@ def _sync_key(instance: dg.DagsterInstance, ns: Namespace, key: Key, said: list[
             continue
         if _is_pending(instance, ns, publication):
             return done
-        for event in events(ns, key, publication):
+        for event in events(ns, key, publication, code):
             instance.report_runless_asset_event(event)
         done = publication.n
         said.append(f"{key}@{publication.version[:16]}: {publication.action} {publication.n} by {publication.writer}")
@@ -108,7 +107,7 @@ def _is_pending(instance: dg.DagsterInstance, ns: Namespace, publication: Public
 
 
 def events(
-    ns: Namespace, key: Key, publication: Publication
+    ns: Namespace, key: Key, publication: Publication, code: Code
 ) -> list[dg.AssetMaterialization | dg.AssetCheckEvaluation]:
     """The materialization, and after it its checks: downstream automation asks for checks that are newer than it."""
     asset = asset_key(key)
@@ -132,7 +131,7 @@ def events(
         description=f"{publication.action} {publication.n} by {publication.writer}"
         + (f": {publication.why}" if publication.why else ""),
         metadata=_metadata(ns, key, publication),
-        tags=_tags(publication.version, _code_version(key, publication), publication.inputs),
+        tags=_tags(publication.version, code.version(key, publication), publication.inputs),
     )
     return [materialization, *checks]
 
@@ -164,13 +163,6 @@ def _metadata(ns: Namespace, key: Key, publication: Publication) -> dict[str, An
     if columns:
         shown["dagster/column_schema"] = column_schema([column.model_dump() for column in columns])
     return shown
-
-
-def _code_version(key: Key, publication: Publication) -> str:
-    """As Dagster sees it now, if the stage's code is still what made this version."""
-    stage = find_stages(Project.current()).get(str(key))
-    same = stage is not None and stage.code_version == publication.code_version
-    return shown_version(stage) if stage is not None and same else publication.code_version
 
 
 def _tags(version: str, code_version: str, inputs: Mapping[str, str]) -> dict[str, str]:
