@@ -8,32 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aifactory.launch import CheckFact, Facts, GateRefused, InputFact, gate
+from aifactory.launch import CheckFact, GateRefused, InputFact, gate
+from tests.launch.reasons import AWAY, CHECKPOINT, DATA, FACTS, IMAGE, OCI, REASONS, SHAPE
 
-DATA = InputFact("mix", "dataset", "public/icd10cm/ready", "1" * 64, "public", published=True)
-FACTS = Facts(
-    run="train-tiny-1",
-    kind="train",
-    spec="a" * 64,
-    output="public/models/tiny",
-    access="public",
-    cluster="local",
-    clusters=("local",),
-    inputs=(DATA, InputFact("tokenizer", "tokenizer", "public/icd10cm/bpe8k", "2" * 64, "public", published=True)),
-)
-REASONS: dict[str, Facts] = {
-    "run_owned": replace(FACTS, owner="b" * 64),
-    "image_gone": replace(FACTS, image_available=False, image="c" * 64, rebuild="git worktree add ..."),
-    "unknown_cluster": replace(FACTS, cluster="locl"),
-    "no_queue": replace(FACTS, queue="team-a"),
-    "no_priority": replace(FACTS, priority="high"),
-    "class": replace(FACTS, inputs=(replace(DATA, key="private/oncology/ready", access="private/oncology"),)),
-    "benchmark": replace(FACTS, inputs=(replace(DATA, benchmark=True),)),
-    "input_not_published": replace(FACTS, inputs=(replace(DATA, published=False),)),
-    "input_damaged": replace(FACTS, inputs=(replace(DATA, problem="no file"),)),
-    "check_red": replace(FACTS, inputs=(replace(DATA, checks=(CheckFact("unique", False, "3 twice"),)),)),
-    "check_missing": replace(FACTS, inputs=(replace(DATA, checks=(CheckFact("unique", None),)),)),
-}
+GONE = replace(IMAGE, available=False)
 
 
 def test_a_plan_without_a_fault_passes() -> None:
@@ -48,6 +26,54 @@ def test_each_fault_is_refused_by_its_code_with_both_values_and_a_fix(code: str)
     assert refusal.what
     assert refusal.found
     assert refusal.fix
+
+
+def test_what_only_matters_away_from_the_laptop_passes_on_it() -> None:
+    assert (
+        gate(replace(FACTS, dirty="4" * 64, commit=None, image=replace(IMAGE, reference="", pinned="", proofs=())))
+        == []
+    )
+    assert gate(AWAY) == []
+
+
+def test_a_checkout_without_a_commit_stays_on_the_laptop() -> None:
+    (refusal,) = gate(replace(AWAY, commit=None))
+    assert (refusal.code, refusal.found) == ("dirty", "no commit is known")
+
+
+@pytest.mark.parametrize(
+    ("image", "found"),
+    [
+        (replace(IMAGE, pinned="", reference=""), "no entry"),
+        (replace(IMAGE, pinned="0" * 64), "0" * 64),
+        (replace(IMAGE, reference="registry.example/aifactory/train:latest"), "may move"),
+    ],
+)
+def test_an_image_that_no_digest_pins_does_not_leave_the_laptop(image: object, found: str) -> None:
+    (refusal,) = gate(replace(AWAY, image=image))  # type: ignore[arg-type]
+    assert refusal.code == "image_not_pinned"
+    assert found in refusal.found
+
+
+def test_a_proof_of_another_build_of_the_same_inputs_is_none_and_a_smoke_run_needs_none() -> None:
+    other = replace(AWAY, image=replace(IMAGE, proofs=("sha256:" + "8" * 64,)))
+    (refusal,) = gate(other)
+    assert refusal.code == "image_unverified"
+    assert OCI in refusal.expected
+    assert gate(replace(other, kind="smoke")) == []
+
+
+def test_a_schema_that_nobody_recorded_is_not_compared() -> None:
+    assert gate(replace(FACTS, schema="")) == []
+    assert gate(replace(FACTS, image=replace(IMAGE, schema=""))) == []
+
+
+def test_a_shape_matters_to_a_training_from_a_checkpoint_alone() -> None:
+    same = replace(CHECKPOINT, shape=SHAPE)
+    assert gate(replace(FACTS, inputs=(same,))) == []
+    assert gate(replace(FACTS, inputs=(CHECKPOINT,), kind="evaluate", shape=None)) == []
+    (refusal,) = gate(replace(FACTS, inputs=(CHECKPOINT,)))
+    assert (refusal.found, refusal.expected) == ("model.ffn=512, model.hidden=128", "model.ffn=256, model.hidden=64")
 
 
 def test_an_unknown_cluster_is_answered_with_close_matches() -> None:
@@ -71,7 +97,7 @@ def test_all_reasons_are_given_at_once(run: set[str], inputs: set[str]) -> None:
     facts = replace(FACTS, inputs=tuple(one for code in sorted(inputs) for one in REASONS[code].inputs))
     given_fields = {
         "run_owned": {"owner": "b" * 64},
-        "image_gone": {"image_available": False, "image": "c" * 64, "rebuild": "git"},
+        "image_gone": {"image": GONE},
         "no_queue": {"queue": "q"},
         "no_priority": {"priority": "p"},
     }

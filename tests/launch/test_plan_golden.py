@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from aifactory.cli.plan import show
-from aifactory.launch import plan
+from aifactory.launch import ask, plan
 from tests.launch.lab import Lab
 from tests.launch.published import RECIPE, publish_all
 
@@ -21,7 +21,7 @@ def test_a_plan_is_shown_as_reviewed(
     monkeypatch.setenv("COLUMNS", "200")
     publish_all(lab.ns)
     planned = plan(RECIPE, project=lab.project, ns=lab.ns)
-    show(planned)
+    show(planned, ask(planned, project=lab.project, ns=lab.ns))
     # The image and with it the hash follow the machinery's own source; the commit and the path follow the machine.
     shown = capsys.readouterr().out.replace(planned.hash, "<hash>")
     shown = shown.replace(planned.spec.image.digest[:16], "<image>").replace(str(lab.ns.root), "<namespace>")

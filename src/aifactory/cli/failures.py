@@ -11,14 +11,19 @@ FAILED, USAGE, REFUSED = 1, 2, 3
 # What was typed names nothing, or is no name at all.
 TYPED = frozenset(
     {
+        "class_override",
         "conflicting_overrides",
         "context",
+        "impossible_override",
         "key",
         "override_syntax",
         "override_value",
+        "pin",
         "run_name",
         "second_checkout",
         "unknown_cluster",
+        "unknown_code",
+        "unknown_commit",
         "unknown_image",
         "unknown_override",
         "unknown_recipe",

@@ -3,21 +3,34 @@
 from __future__ import annotations
 
 import sys
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from aifactory.cli.output import JsonOption, print_json, print_table
+from aifactory.cli.output import JsonOption, age, print_json, print_table, size
+
+if TYPE_CHECKING:
+    from aifactory.launch import ImageSummary
 
 ImageName = Literal["data", "train"]
 
-app = typer.Typer(help="Images: the code and dependencies that runs are made of.", no_args_is_help=True)
+app = typer.Typer(help="Images: the code and dependencies that runs are made of.")
+
+
+@app.callback(invoke_without_command=True)
+def image_command(context: typer.Context, as_json: Annotated[bool, JsonOption] = False) -> None:
+    """List the images on this machine: `aifactory image` is `aifactory image list`."""
+    if context.invoked_subcommand is None:
+        list_command(as_json)
 
 
 @app.command("list")
 def list_command(as_json: Annotated[bool, JsonOption] = False) -> None:
-    """List the images on this machine, the newest first; `*` marks what the checkout makes now."""
-    from aifactory.launch.images import list_images
+    """List the images on this machine, the newest first; `*` marks what the checkout makes now.
+
+    With the environment of its lock, the specs and runs that name it, and what verified it on a cluster.
+    """
+    from aifactory.launch import list_images
     from aifactory.project import Project
     from aifactory.spec import image_digest
 
@@ -25,19 +38,49 @@ def list_command(as_json: Annotated[bool, JsonOption] = False) -> None:
     present = {image_digest(project, "data"), image_digest(project, "train")}
     images = list_images(project)
     if as_json:
-        print_json([vars(image) | {"path": str(image.path), "present": image.digest in present} for image in images])
+        print_json([_document(image) | {"present": image.digest in present} for image in images])
         return
     rows = [
         (
             image.name,
             image.digest[:16] + (" *" if image.digest in present else ""),
-            image.made[:19].replace("T", " "),
+            image.environment,
+            size(image.size),
+            age(image.made),
             (image.commit or "-")[:12] + ("+" if image.dirty else ""),
-            image.path,
+            len(image.specs),
+            len(image.runs),
+            ", ".join(f"{one.where} ({one.run})" for one in image.verified),
         )
         for image in images
     ]
-    print_table(("name", "digest", "made (UTC)", "commit", "path"), rows)
+    columns = ("name", "digest", "environment", "size", "age", "commit", "specs", "runs", "verified on")
+    print_table(columns, rows, right=("size", "age", "specs", "runs"))
+
+
+def _document(image: ImageSummary) -> dict[str, object]:
+    return vars(image) | {"path": str(image.path), "verified": [vars(one) for one in image.verified]}
+
+
+@app.command("build")
+def build_command(
+    name: Annotated[ImageName, typer.Argument(help="data or train.", metavar="NAME")],
+    commit: Annotated[str, typer.Option(help="A commit that git here knows.")],
+    expect: Annotated[str, typer.Option(help="What its digest begins with.", metavar="DIGEST")] = "",
+    as_json: Annotated[bool, JsonOption] = False,
+) -> None:
+    """Make the image of a commit from git, by the code of that commit, and keep it on this machine.
+
+    Old specs run with their old image; this brings one back. Prints its digest.
+    """
+    from aifactory.launch.rebuild import build_at
+    from aifactory.project import Project
+
+    digest = build_at(Project.current(), name, commit, expect=expect)
+    if as_json:
+        print_json({"name": name, "digest": digest})
+    else:
+        print(digest)
 
 
 @app.command("path")

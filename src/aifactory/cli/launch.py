@@ -11,7 +11,7 @@ import typer
 
 from aifactory.cli.failures import FAILED
 from aifactory.cli.output import JsonOption, print_json
-from aifactory.cli.plan import Cluster, OptionalTarget, Overrides, Priority, Queue, make
+from aifactory.cli.plan import Cluster, Image, InputsOf, OptionalTarget, Overrides, Pins, Priority, Queue, make
 
 if TYPE_CHECKING:
     from aifactory.channel import Message
@@ -27,6 +27,14 @@ def launch_command(
         str | None,
         typer.Option(help="The hash of a frozen spec (8 digits or more), launched as it is.", metavar="HASH"),
     ] = None,
+    pins: Pins = None,
+    inputs_of: InputsOf = None,
+    image: Image = None,
+    allow: Annotated[
+        list[str] | None,
+        typer.Option(help="Launch in spite of this refusal of the gate, named by its code.", metavar="CODE"),
+    ] = None,
+    why: Annotated[str, typer.Option(help="The reason for --allow; it stands in the run's records.")] = "",
     name: Annotated[str | None, typer.Option("--run", help="Go on with the run of this name.")] = None,
     logs: Annotated[bool, typer.Option("--logs", help="Show the driver's log too.")] = False,
     as_json: Annotated[bool, JsonOption] = False,
@@ -38,7 +46,19 @@ def launch_command(
     """
     from aifactory.launch import launch, run_name
 
-    planned = make(what, overrides, cluster, queue, priority, spec)
+    planned = make(
+        what,
+        overrides,
+        cluster,
+        queue,
+        priority,
+        spec,
+        allow=allow,
+        why=why,
+        pins=pins,
+        inputs_of=inputs_of,
+        image=image,
+    )
     name = name or run_name(planned.kind, planned.label)
     say(f"run {name}   spec {planned.hash}")
     stopped = _Stop()

@@ -7,6 +7,7 @@ import json
 import socket
 import sys
 from collections.abc import Iterable, Sequence
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 import typer
@@ -62,6 +63,15 @@ def size(count: int | None) -> str:
             return f"{amount:.0f} {unit}" if unit == "B" else f"{amount:.1f} {unit}"
         amount /= 1000
     return f"{amount:.1f} TB"
+
+
+def age(at: str) -> str:
+    """How long ago a time in UTC (ISO 8601) was: `3 d`, `2 h`, `5 min`."""
+    seconds = (datetime.now(UTC) - datetime.fromisoformat(at)).total_seconds()
+    for unit, length in (("d", 86400), ("h", 3600)):
+        if seconds >= length:
+            return f"{seconds // length:.0f} {unit}"
+    return f"{max(seconds, 0) // 60:.0f} min"
 
 
 def person() -> str:

@@ -10,7 +10,7 @@ from aifactory.cli.output import JsonOption, console, person, print_json
 from aifactory.cli.target import HELP, target
 
 if TYPE_CHECKING:
-    from aifactory.launch import Plan
+    from aifactory.launch import Answer, Plan
 
 Target = Annotated[str, typer.Argument(help=HELP, metavar="TARGET")]
 OptionalTarget = Annotated[str | None, typer.Argument(help=HELP, metavar="TARGET")]
@@ -21,6 +21,12 @@ Overrides = Annotated[
 Cluster = Annotated[str, typer.Option(help="Where: a name of clusters.toml.")]
 Queue = Annotated[str | None, typer.Option(help="A queue of that cluster.")]
 Priority = Annotated[str | None, typer.Option(help="A priority of that cluster.")]
+Pins = Annotated[
+    list[str] | None,
+    typer.Option("--pin", help="Read this version of an input, instead of its current one.", metavar="KEY@VERSION"),
+]
+InputsOf = Annotated[str | None, typer.Option(help="Read what this run read.", metavar="RUN")]
+Image = Annotated[str | None, typer.Option(help="Run this older image of this machine.", metavar="DIGEST")]
 
 
 def plan_command(
@@ -29,17 +35,24 @@ def plan_command(
     cluster: Cluster = "local",
     queue: Queue = None,
     priority: Priority = None,
+    pins: Pins = None,
+    inputs_of: InputsOf = None,
+    image: Image = None,
     as_json: Annotated[bool, JsonOption] = False,
 ) -> None:
     """Resolve what would run, write its frozen spec and nothing else, and print its hash.
 
-    `aifactory launch HASH` then launches exactly that.
+    `aifactory launch HASH` then launches exactly that. The gate is asked as a launch would ask it; what it would refuse
+    is listed, and this command succeeds all the same.
     """
-    planned = make(what, overrides, cluster, queue, priority)
+    from aifactory.launch import ask
+
+    planned = make(what, overrides, cluster, queue, priority, pins=pins, inputs_of=inputs_of, image=image)
+    answer = ask(planned)
     if as_json:
-        print_json(describe(planned))
+        print_json(describe(planned) | {"gate": answer.document()})
         return
-    show(planned)
+    show(planned, answer)
 
 
 def make(
@@ -49,6 +62,12 @@ def make(
     queue: str | None,
     priority: str | None,
     spec: str | None = None,
+    *,
+    allow: list[str] | None = None,
+    why: str = "",
+    pins: list[str] | None = None,
+    inputs_of: str | None = None,
+    image: str | None = None,
 ) -> Plan:
     """The plan that the options name: of a target, or of the frozen spec whose hash begins with `spec`."""
     from aifactory.launch import plan
@@ -68,6 +87,11 @@ def make(
         queue=queue,
         priority=priority,
         requester=f"person:{person()}",
+        allow=allow or (),
+        why=why,
+        pins=pins or (),
+        inputs_of=inputs_of,
+        image=image,
         project=project,
     )
 
@@ -83,8 +107,8 @@ def describe(planned: Plan) -> dict[str, Any]:
     }
 
 
-def show(planned: Plan) -> None:
-    """The plan for a person: what decides the result, then what doesn't."""
+def show(planned: Plan, answer: Answer) -> None:
+    """The plan for a person: what decides the result, what doesn't, and what the gate says."""
     from rich.text import Text
 
     out = console()
@@ -111,6 +135,9 @@ def show(planned: Plan) -> None:
     for name, value in rows.items():
         if value:
             out.print(Text(f"  {name:34} {value}"))
+    out.print(Text.assemble(("gate ", "bold"), "passes" if not answer.refusals else "would refuse it"))
+    for refusal in answer.refusals:
+        out.print(Text("\n".join(f"  {line}" for line in str(refusal).splitlines()), "red"))
     out.print(Text(f"launch it: aifactory launch {planned.hash}", "dim"))
 
 

@@ -19,7 +19,7 @@ from aifactory.evaluate.scoring import Result, Scores, score
 from aifactory.evaluate.suite import Suite, read_suite
 from aifactory.namespace import Namespace
 from aifactory.spec import GPT, InputRef, RunSpec
-from aifactory.train.checkpoint import Checkpoint, open_checkpoint
+from aifactory.train.checkpoint import Checkpoint, open_input
 
 CONFIG = "model.json"
 
@@ -53,20 +53,8 @@ def _score(job: Job, suite: Suite, bpe: BPE, model: Scores) -> dict[str, Any]:
 
 def _checkpoint(job: Job) -> Checkpoint:
     """The verified checkpoint, where the context places it; a promoted one is a snapshot of its line."""
-    models = job.spec.inputs_of("model")
-    if models:
-        return open_checkpoint(job.namespace.resolve(models[0].key, models[0].version).path)
-    (ref,) = job.spec.inputs_of("checkpoint")
-    place = job.context.places.get(ref.role)
-    if place is None:
-        raise FactoryError(
-            f"the context does not say where the checkpoint {ref.name} is",
-            found=", ".join(job.context.places) or "no places",
-            expected=f"a place for {ref.role!r}",
-            fix="launch the evaluation again, naming the checkpoint's path",
-            code="checkpoint",
-        )
-    return open_checkpoint(job.namespace.local(place), ref.version)
+    (ref,) = (*job.spec.inputs_of("model"), *job.spec.inputs_of("checkpoint"))
+    return open_input(job.namespace, ref, job.context.places)
 
 
 def _tokenizer(namespace: Namespace, spec: RunSpec, described: dict[str, Any], checkpoint: Checkpoint) -> BPE:

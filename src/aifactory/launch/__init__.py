@@ -1,10 +1,13 @@
 """From a target to a run that ended: plan, gate, attempts, backends, watch."""
 
+from aifactory.launch.answer import Answer, ask
+from aifactory.launch.asked import CheckFact, Facts, ImageFact, InputFact
 from aifactory.launch.attempts import Attempt, Attempts
 from aifactory.launch.clusters import Cluster, load_clusters
 from aifactory.launch.facts import gather
-from aifactory.launch.gate import CheckFact, Facts, InputFact, gate
-from aifactory.launch.images import ImageSummary, LocalImage, ensure_image, list_images
+from aifactory.launch.gate import gate
+from aifactory.launch.images import LocalImage, ensure_image
+from aifactory.launch.inventory import ImageSummary, list_images
 from aifactory.launch.launcher import launch
 from aifactory.launch.names import attempt_name, job_name, run_name
 from aifactory.launch.plan import CheckTarget, EvaluateTarget, Plan, plan, resume
@@ -13,6 +16,7 @@ from aifactory.launch.result import Outcome, RunResult, Signal
 from aifactory.launch.runs import RunSummary, find_run, get_run, runs, stop, summary
 
 __all__ = [
+    "Answer",
     "Attempt",
     "Attempts",
     "CheckFact",
@@ -21,6 +25,7 @@ __all__ = [
     "EvaluateTarget",
     "Facts",
     "GateRefused",
+    "ImageFact",
     "ImageSummary",
     "InputFact",
     "LocalImage",
@@ -30,6 +35,7 @@ __all__ = [
     "RunResult",
     "RunSummary",
     "Signal",
+    "ask",
     "attempt_name",
     "ensure_image",
     "find_run",

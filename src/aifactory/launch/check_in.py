@@ -7,8 +7,7 @@ from dataclasses import asdict, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
-from aifactory.launch.facts import gather
-from aifactory.launch.gate import gate
+from aifactory.launch.answer import ask
 from aifactory.launch.plan import Plan
 from aifactory.launch.refusal import GateRefused, Refusal
 from aifactory.launch.runs import GATE
@@ -29,15 +28,13 @@ def check_in(plan: Plan, directory: Path, *, ns: Namespace, project: Project) ->
     store = Store(directory)
     answer = store.read(GATE)
     if answer is None or RunSpec.load(directory / "spec.json").hash != plan.hash:
-        facts = gather(plan, directory.name, directory, ns=ns, project=project)
-        refusals = gate(facts)
-        if facts.owner is not None:
-            raise GateRefused(refusals)
+        found = ask(plan, directory, ns=ns, project=project)
+        if found.facts is not None and found.facts.owner is not None:
+            raise GateRefused(list(found.refusals))
         record = {
-            "outcome": "refused" if refusals else "passed",
+            **found.document(),
             "asked": datetime.now(UTC).isoformat(timespec="seconds"),
-            "refusals": [asdict(refusal) for refusal in refusals],
-            "facts": asdict(facts),
+            "facts": asdict(found.facts) if found.facts is not None else {},
         }
         store.put("spec.json", frozen.to_bytes())
         store.put("context.json", plan.context.to_bytes())

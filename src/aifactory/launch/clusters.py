@@ -24,6 +24,11 @@ class Cluster(BaseModel):
     queues: tuple[str, ...] = ()
     priorities: tuple[str, ...] = ()
 
+    @property
+    def laptop(self) -> bool:
+        """Whether a run there stays on this machine."""
+        return self.backend == "local"
+
 
 def load_clusters(project: Project) -> dict[str, Cluster]:
     """Clusters by name. Raises FactoryError, code "clusters", naming the table and the field that is wrong."""

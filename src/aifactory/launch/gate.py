@@ -2,96 +2,110 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import re
 
+from aifactory.launch.asked import Facts, ImageFact
 from aifactory.launch.clusters import close_matches
+from aifactory.launch.gate_inputs import of_input
 from aifactory.launch.refusal import Refusal
-from aifactory.namespace.access import flows
 
-
-@dataclass(frozen=True)
-class CheckFact:
-    """What is known of one blocking check on one version. `passed` None: it has no result."""
-
-    check: str
-    passed: bool | None
-    reason: str = ""
-    run: str = ""
-
-
-@dataclass(frozen=True)
-class InputFact:
-    """One input. `published`: its journal has this version. `problem`: why its bytes can't be read, if so.
-
-    `checks`: the blocking checks that its publication lists, and every other blocking check that is red.
-    """
-
-    role: str
-    kind: str
-    key: str
-    version: str
-    access: str
-    published: bool
-    benchmark: bool = False
-    problem: str = ""
-    checks: tuple[CheckFact, ...] = ()
-
-    @property
-    def name(self) -> str:
-        return f"{self.key}@{self.version[:16]}"
-
-
-@dataclass(frozen=True)
-class Facts:
-    """All that the gate looks at. `output` is the key (or line) that is written, `access` its class; `owner` the hash
-    of another spec that has the run's directory; `rebuild` the command that makes a missing image."""
-
-    run: str
-    kind: str
-    spec: str
-    output: str
-    access: str
-    cluster: str
-    clusters: tuple[str, ...]
-    inputs: tuple[InputFact, ...] = ()
-    queue: str | None = None
-    priority: str | None = None
-    queues: tuple[str, ...] = ()
-    priorities: tuple[str, ...] = ()
-    image: str = ""
-    image_available: bool = True
-    rebuild: str = ""
-    owner: str | None = None
+PINNED = re.compile(r"@(sha256:[0-9a-f]{64})$")
 
 
 def gate(facts: Facts) -> list[Refusal]:
     """Every reason not to launch, in a fixed order; none: launch. Never asks whether a version is still current."""
-    return [*_run(facts), *_cluster(facts), *(refusal for one in facts.inputs for refusal in _input(facts, one))]
+    return [
+        *_run(facts),
+        *_image(facts),
+        *(_off_the_laptop(facts) if facts.leaves else ()),
+        *_cluster(facts),
+        *(refusal for one in facts.inputs for refusal in of_input(facts, one)),
+    ]
 
 
 def _run(facts: Facts) -> list[Refusal]:
-    found = []
-    if facts.owner is not None:
-        found.append(
-            Refusal(
-                "run_owned",
-                f"the run {facts.run} belongs to another spec",
-                found=facts.owner,
-                expected=facts.spec,
-                fix="launch under another name, or leave the name out",
-            )
+    if facts.owner is None:
+        return []
+    return [
+        Refusal(
+            "run_owned",
+            f"the run {facts.run} belongs to another spec",
+            found=facts.owner,
+            expected=facts.spec,
+            fix="launch under another name, or leave the name out",
         )
-    if not facts.image_available:
-        found.append(
+    ]
+
+
+def _image(facts: Facts) -> list[Refusal]:
+    image = facts.image
+    if not image.available:
+        return [
             Refusal(
                 "image_gone",
                 "the image of this spec is not on this machine, and the checkout makes another",
                 found="no copy",
-                expected=facts.image,
-                fix=facts.rebuild,
+                expected=image.digest,
+                fix=image.rebuild,
+            )
+        ]
+    if facts.schema and image.schema and facts.schema != image.schema:
+        return [
+            Refusal(
+                "config_schema",
+                f"the image {image.name} {image.digest[:16]} would read this spec differently than what resolved it",
+                found=image.schema,
+                expected=facts.schema,
+                fix="plan it anew with the code that the image holds: reload the code location (or start the command "
+                "again), then launch",
+            )
+        ]
+    return []
+
+
+def _off_the_laptop(facts: Facts) -> list[Refusal]:
+    found = []
+    if facts.dirty is not None or facts.commit is None:
+        found.append(
+            Refusal(
+                "dirty",
+                f"only what git has can run on {facts.cluster}",
+                found=f"uncommitted changes, diff {facts.dirty}" if facts.dirty else "no commit is known",
+                expected=f"a clean tree at {facts.commit}" if facts.commit else "a checkout with a commit",
+                fix="commit the changes and plan anew, or launch on `local`",
+            )
+        )
+    image = facts.image
+    oci = PINNED.search(image.reference)
+    if image.pinned != image.digest or oci is None:
+        found.append(
+            Refusal(
+                "image_not_pinned",
+                f"images.toml pins no image for {image.name} {image.digest[:16]}",
+                found=_entry(image),
+                expected=f'digest = "{image.digest}", reference = "<repository>@sha256:<64 digits>"',
+                fix=f"push the image of this commit and write its digests under [{image.name}] in images.toml",
+            )
+        )
+    elif facts.kind != "smoke" and oci[1] not in image.proofs:
+        found.append(
+            Refusal(
+                "image_unverified",
+                f"no run has verified the image {image.name} {image.digest[:16]}",
+                found=f"verified as {', '.join(image.proofs)}" if image.proofs else "no verification",
+                expected=f"one of {oci[1]}",
+                fix="run the smoke job on that cluster with this image, or wait for tonight's",
             )
         )
     return found
+
+
+def _entry(image: ImageFact) -> str:
+    if not image.pinned:
+        return "no entry"
+    if image.pinned != image.digest:
+        return f"an entry for {image.pinned}"
+    return f"{image.reference or 'no reference'}, which may move"
 
 
 def _cluster(facts: Facts) -> list[Refusal]:
@@ -119,63 +133,3 @@ def _cluster(facts: Facts) -> list[Refusal]:
                 )
             )
     return found
-
-
-def _input(facts: Facts, one: InputFact) -> list[Refusal]:
-    found = []
-    if not flows(one.access, facts.access):
-        found.append(
-            Refusal(
-                "class",
-                f"{facts.output} is {facts.access} and may not be made from {one.key}",
-                found=one.access,
-                expected=facts.access,
-                fix=f"move {facts.output} under {one.access}, or take {one.key} out of its inputs",
-            )
-        )
-    if one.benchmark and facts.kind in ("train", "smoke") and one.kind != "suite":
-        found.append(
-            Refusal(
-                "benchmark",
-                f"{one.name} is a benchmark and may never be trained on",
-                found="benchmark=True (its own, or inherited)",
-                expected="data that is no benchmark",
-                fix=f"take {one.key} out of the mix; name it as a suite instead",
-            )
-        )
-    if not one.published:
-        found.append(
-            Refusal(
-                "input_not_published",
-                f"{one.name} was never published",
-                found="a version that the key's journal does not have",
-                expected="a published version",
-                fix=f"run `aifactory launch {one.key}`, or name one of `aifactory versions {one.key}`",
-            )
-        )
-    if one.problem:
-        found.append(
-            Refusal("input_damaged", f"{one.name} can't be read", found=one.problem, fix=f"materialize {one.key} again")
-        )
-    return found + [refusal for check in one.checks if (refusal := _check(one, check)) is not None]
-
-
-def _check(one: InputFact, check: CheckFact) -> Refusal | None:
-    if check.passed:
-        return None
-    if check.passed is None:
-        return Refusal(
-            "check_missing",
-            f"the blocking check {check.check} of {one.name} has no result",
-            found="no audit",
-            expected="a green one",
-            fix=f"run the check on {one.key} in the UI, or materialize it again",
-        )
-    where = f" (run {check.run})" if check.run else ""
-    return Refusal(
-        "check_red",
-        f"the blocking check {check.check} of {one.name} is red{where}",
-        found=check.reason or "red",
-        expected="green",
-        fix=f"mend {one.key} and materialize it again, or `aifactory rollback {one.key}` to a version that is green",
-    )

@@ -6,24 +6,23 @@
 from __future__ import annotations
 
 import compileall
-import json
 import os
 import py_compile
 import shutil
 import sys
 import uuid
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
 from aifactory.environments import ensure_environment
 from aifactory.errors import FactoryError
+from aifactory.launch.image_schema import ABOUT, schema_of, schema_of_copy
+from aifactory.launch.rebuild import rebuild
 from aifactory.project import Project
 from aifactory.spec import ImageName, ImageRef, git_facts, image_digest, image_inputs, inputs_digest
 from aifactory.store import canonical
-
-ABOUT = "image.json"
 
 
 @dataclass(frozen=True)
@@ -34,18 +33,6 @@ class LocalImage:
     digest: str
     path: Path
     python: Path
-
-
-@dataclass(frozen=True)
-class ImageSummary:
-    """One image on this machine: `commit` of the checkout it was copied from, `made` in UTC (ISO 8601)."""
-
-    name: str
-    digest: str
-    path: Path
-    commit: str | None
-    dirty: bool
-    made: str
 
 
 def images_directory(project: Project) -> Path:
@@ -77,10 +64,16 @@ def available(project: Project, image: ImageRef) -> bool:
     return (images_directory(project) / image.digest).is_dir() or image_digest(project, image.name) == image.digest
 
 
+def image_schema(project: Project, image: ImageRef) -> str:
+    """The digest of the config types that an available image reads specs with."""
+    copy = images_directory(project) / image.digest
+    return schema_of_copy(copy) if copy.is_dir() else schema_of(image.digest, project.package.parent)
+
+
 def verify(path: Path, name: ImageName, digest: str) -> None:
-    """Compare the copy's files with its digest."""
-    copy = replace(Project.current(), root=path, package=path / "src" / "aifactory")
-    found = inputs_digest(image_inputs(copy, name))
+    """Compare the copy's files with its digest: all that it holds, whatever an image is made of by now."""
+    held = (file for file in path.rglob("*") if file.is_file() and file.parent.name != "__pycache__")
+    found = inputs_digest({file.relative_to(path).as_posix(): file for file in held if file != path / ABOUT})
     if found != digest:
         raise FactoryError(
             f"the image {name} under {path} is not what its digest names",
@@ -97,30 +90,9 @@ def gone(project: Project, image: ImageRef, commit: str | None = None) -> Factor
         f"the image {image.name} of this spec is not on this machine, and the checkout makes another",
         found=image_digest(project, image.name),
         expected=image.digest,
-        fix=rebuild(project, image.name, commit),
+        fix=rebuild(image, commit),
         code="image_gone",
     )
-
-
-def rebuild(project: Project, name: str, commit: str | None) -> str:
-    """The command that makes an old image again from git."""
-    place = project.state / "checkouts" / (commit[:12] if commit else "<commit>")
-    make = f"AIFACTORY_PROJECT={place} AIFACTORY_STATE={project.state} PYTHONPATH={place}/src"
-    return (
-        f"git -C {project.root} worktree add --detach {place} {commit or '<the commit that the spec was frozen at>'}"
-        f" && {make} {sys.executable} -m aifactory.launch.images {name}"
-    )
-
-
-def list_images(project: Project) -> list[ImageSummary]:
-    """The images on this machine, newest first."""
-    found = []
-    for path in images_directory(project).glob(f"*/{ABOUT}"):
-        about = json.loads(path.read_bytes())
-        found.append(
-            ImageSummary(about["name"], path.parent.name, path.parent, about["commit"], about["dirty"], about["made"])
-        )
-    return sorted(found, key=lambda image: image.made, reverse=True)
 
 
 def _copy(project: Project, name: ImageName, digest: str, path: Path) -> None:
@@ -145,7 +117,7 @@ def _copy(project: Project, name: ImageName, digest: str, path: Path) -> None:
         compileall.compile_dir(
             part, quiet=1, force=True, invalidation_mode=py_compile.PycInvalidationMode.UNCHECKED_HASH
         )
-        _describe(project, name, part)
+        _describe(project, name, digest, part)
         for file in part.rglob("*"):
             if file.is_file():
                 file.chmod(0o444)
@@ -158,10 +130,12 @@ def _copy(project: Project, name: ImageName, digest: str, path: Path) -> None:
         shutil.rmtree(part, ignore_errors=True)
 
 
-def _describe(project: Project, name: str, part: Path) -> None:
+def _describe(project: Project, name: str, digest: str, part: Path) -> None:
     facts = git_facts(project.root)
+    schema = schema_of(digest, part / "src")
     about = {
         "name": name,
+        "config_schema": "" if schema.startswith("unknown") else schema,
         "commit": facts.commit,
         "dirty": facts.dirty,
         "made": datetime.now(UTC).isoformat(timespec="seconds"),
@@ -171,4 +145,4 @@ def _describe(project: Project, name: str, part: Path) -> None:
 
 if __name__ == "__main__":
     made = ensure_image(Project.current(), sys.argv[1])  # type: ignore[arg-type]
-    print(made.digest, made.path)
+    print(made.digest)

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from aifactory.errors import FactoryError
+from aifactory.launch.checkpoint import Trained, trained
+from aifactory.launch.pins import NONE, Pins
 from aifactory.launch.refusal import GateRefused, Refusal
-from aifactory.namespace import Namespace, Publications, Snapshot
+from aifactory.namespace import Key, Namespace, Publications, Snapshot
 from aifactory.spec import InputRef, Part
 from aifactory.spec.input_ref import InputKind
 
@@ -16,19 +18,33 @@ TOKENIZER_FILE = "tokenizer.json"
 
 @dataclass
 class Resolver:
-    """Resolves against the publications of `ns`. `reader` names what reads the inputs, for the errors."""
+    """Resolves against the publications of `ns`, pinned ones apart. `reader` names what reads the inputs."""
 
     ns: Namespace
     reader: str
+    pins: Pins = NONE
     missing: list[Refusal] = field(default_factory=list)
 
     def current(self, role: str, kind: InputKind, key: str, part: Part | None = None) -> InputRef | None:
-        """The key's current version as an input; None, and a refusal to come, where there is none."""
+        """The key's pinned or current version as an input; None, and a refusal to come, where there is none."""
+        if (pinned := self.pins.version(key)) is not None:
+            return InputRef(role=role, kind=kind, key=key, version=pinned, part=part)
         publication = Publications(self.ns, key).current()
         if publication is None:
             self.missing.append(not_built(key, self.reader))
             return None
         return InputRef(role=role, kind=kind, key=key, version=publication.version, part=part)
+
+    def start(self, line: str) -> Trained | None:
+        """The pinned checkpoint of the line, else its pinned or current version; None, and a refusal to come, where
+        nothing was promoted."""
+        found = self.pins.checkpoints.get(line)
+        if found is None:
+            ref = self.current("start", "model", line)
+            if ref is None:
+                return None
+            found = trained(f"{line}@{ref.version}", self.ns)
+        return replace(found, ref=found.ref.evolve({"role": "start"}))
 
     def suite(self, key: str) -> InputRef | None:
         """A suite reads its test part where it has parts, and the whole else."""
@@ -57,6 +73,19 @@ class Resolver:
             )
         key, version = found[0]
         return InputRef(role="tokenizer", kind="tokenizer", key=key, version=version)
+
+    def agrees(self, tokenizer: InputRef) -> None:
+        """Raises FactoryError, code "pin", when another version of the tokenizer is pinned than the one that made the
+        data."""
+        pinned = self.pins.by_hand.get(tokenizer.key, tokenizer.version)
+        if pinned != tokenizer.version:
+            raise FactoryError(
+                f"{self.reader} would read data of another tokenizer than the pinned one",
+                found=f"{tokenizer.key}@{pinned[:16]}",
+                expected=tokenizer.name,
+                fix="pin the tokens that this tokenizer made: a tokenizer goes with its data",
+                code="pin",
+            )
 
     def vocabulary(self, tokenizer: InputRef) -> int:
         """How many ids the tokenizer has."""
@@ -90,10 +119,11 @@ class Resolver:
 
 def not_built(key: str, reader: str) -> Refusal:
     """The refusal of an input without a current version."""
+    build = f"run `aifactory launch {key}`, or materialize {key} in the UI"
     return Refusal(
         code="input_not_built",
         what=f"{reader} reads {key}, which is not built",
         found="no published version",
         expected="a current version",
-        fix=f"run `aifactory launch {key}`, or materialize {key} in the UI",
+        fix="promote a checkpoint of it: `aifactory promote <checkpoint>`" if Key(key).is_line else build,
     )

@@ -9,7 +9,9 @@ from typing import Any
 
 from aifactory.datasets import Stage, find_stages
 from aifactory.errors import FactoryError
+from aifactory.launch.allowance import allowance
 from aifactory.launch.clusters import close_matches
+from aifactory.launch.pins import Pins
 from aifactory.launch.resolve import resolve_checks, resolve_evaluation, resolve_recipe, resolve_stage, started_from
 from aifactory.launch.runs import find_run
 from aifactory.namespace import Namespace
@@ -73,6 +75,11 @@ def plan(
     parent_run: str | None = None,
     origin: str | None = None,
     deadline_seconds: float | None = None,
+    allow: Sequence[str] = (),
+    why: str = "",
+    pins: Sequence[str] = (),
+    inputs_of: str | None = None,
+    image: str | None = None,
     project: Project | None = None,
     ns: Namespace | None = None,
 ) -> Plan:
@@ -81,7 +88,11 @@ def plan(
     A recipe trains, a stage builds, a CheckTarget runs checks, an EvaluateTarget scores a checkpoint. A string is the
     hash of a frozen spec (or at least 8 digits of it), which takes its newest resolution; a stage's key, the canonical
     path of a checkpoint, or else a recipe's name. Raises GateRefused for inputs that are not built (all of them, code
-    "input_not_built"), FactoryError for a target or an override that is wrong.
+    "input_not_built"), FactoryError for a target or an override that is wrong. `allow` names refusals of the gate that
+    are overridden for the reason `why`.
+
+    Pins by hand: `pins` name `key@version` for inputs, `inputs_of` a run whose inputs are taken, `image` an older image
+    on this machine. Raises FactoryError: "pin", "version", "unpublished", "unknown_run", "unknown_image".
     """
     project = project or Project.current()
     ns = ns or Namespace(project.namespace)
@@ -93,22 +104,27 @@ def plan(
         "parent_run": parent_run,
         "origin": origin,
         "deadline_seconds": deadline_seconds,
+        "allow": allowance(allow, why),
+        "why": why.strip(),
     }
+    pinned = Pins.of(ns, pins, inputs_of, image)
     if isinstance(target, str) and _is_hash(target):
         _no_overrides(target, overrides)
+        _no_pins(f"the frozen spec {target[:16]}", pinned)
         return _frozen(target, ns, asked)
     if isinstance(target, str):
         target = _named(target, project)
     if isinstance(target, Recipe):
-        resolved = resolve_recipe(target, overrides, ns, project)
+        resolved = resolve_recipe(target, overrides, ns, project, pinned)
     else:
         _no_overrides(str(target), overrides)
         if isinstance(target, Stage):
-            resolved = resolve_stage(target, ns, project)
+            resolved = resolve_stage(target, ns, project, pinned)
         elif isinstance(target, CheckTarget):
+            _no_pins(f"a check of {target.stage.key}", pinned)
             resolved = resolve_checks(target.stage, target.checks, target.version, ns, project)
         else:
-            resolved = resolve_evaluation(target.checkpoint, ns, project)
+            resolved = resolve_evaluation(target.checkpoint, ns, project, pinned)
     context = _context(resolved.context, asked, ns, project)
     path = freeze(ns, resolved.spec, _resolution(context))
     return Plan(resolved.spec, context, resolved.spec.hash, path, resolved.label)
@@ -193,4 +209,15 @@ def _no_overrides(target: str, overrides: Sequence[str] | Mapping[str, object]) 
             expected="none: only a recipe can be overridden",
             fix="leave them out, or plan the recipe with them",
             code="unused_override",
+        )
+
+
+def _no_pins(target: str, pins: Pins) -> None:
+    if pins:
+        raise FactoryError(
+            f"{target} takes no pins",
+            found=", ".join([*pins.by_hand, *filter(None, (pins.run, pins.image))]),
+            expected="none: all that it reads is decided",
+            fix="leave them out, or plan the recipe, the stage or the checkpoint with them",
+            code="pin",
         )

@@ -2,25 +2,23 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import cast
 
 from aifactory.datasets import Stage, build_config, check_config
 from aifactory.datasets.config import SNAPSHOT
 from aifactory.errors import FactoryError
+from aifactory.launch.checkpoint import Trained, model_description, trained
+from aifactory.launch.checkpoint import checkpoint_digest as checkpoint_digest
 from aifactory.launch.inputs import Resolver
+from aifactory.launch.pins import NONE, Pins
 from aifactory.namespace import Namespace, Publications
 from aifactory.project import Project
-from aifactory.spec import Context, Evaluate, ImageName, ImageRef, InputRef, Part, Recipe, RunSpec, image_digest
+from aifactory.spec import Evaluate, InputRef, Part, Recipe, RunSpec
 from aifactory.spec.input_ref import InputKind
-from aifactory.store import digest
 
-CHECKPOINT = "checkpoint"
 JOURNAL = "@journal"
-CHECKPOINT_FILE = "checkpoint.json"
 
 
 @dataclass(frozen=True)
@@ -33,16 +31,21 @@ class Resolved:
 
 
 def resolve_recipe(
-    recipe: Recipe, overrides: Sequence[str] | Mapping[str, object], ns: Namespace, project: Project
+    recipe: Recipe,
+    overrides: Sequence[str] | Mapping[str, object],
+    ns: Namespace,
+    project: Project,
+    pins: Pins = NONE,
 ) -> Resolved:
     """A training: the mix's current versions (train part), the tokenizer that made them, its vocabulary in the model.
 
     The suites, with their versions, go to the context: each checkpoint's evaluation uses these.
     """
     config = recipe.build(overrides)
-    resolver = Resolver(ns, f"recipe {recipe.name}")
+    resolver = Resolver(ns, f"recipe {recipe.name}", pins)
     data = [resolver.current("mix", "dataset", key, "train") for key in config.mix.keys]
     suites = [resolver.suite(key) for key in recipe.suites]
+    start = resolver.start(config.start) if config.start is not None else None
     resolver.check()
     known = [ref for ref in data if ref is not None]
     tokenizers = {ref for one in known if (ref := resolver.tokenizer_of(one)) is not None}
@@ -55,11 +58,17 @@ def resolve_recipe(
             code="tokenizers",
         )
     (tokenizer,) = tokenizers
+    resolver.agrees(tokenizer)
+    first = [] if start is None else [start.ref.key]
+    read = [*config.mix.keys, *recipe.suites, *first, tokenizer.key]
+    pins.check(resolver.reader, read, needed=[*config.mix.keys, *first])
+    if start is not None:
+        _same_tokenizer(start, tokenizer, ns)
     spec = RunSpec(
         kind="train",
         config=config.resolved(resolver.vocabulary(tokenizer)),
-        inputs=(*known, tokenizer),
-        image=image_ref(project, "train"),
+        inputs=(*known, tokenizer) if start is None else (*known, tokenizer, start.ref),
+        image=pins.image_ref(project, "train"),
     )
     return Resolved(
         spec,
@@ -69,24 +78,39 @@ def resolve_recipe(
             "line": recipe.line,
             "baseline": recipe.baseline,
             "suites": tuple(ref for ref in suites if ref is not None),
+            "places": {} if start is None else {start.ref.role: start.place},
         },
     )
 
 
-def resolve_stage(stage: Stage, ns: Namespace, project: Project) -> Resolved:
-    """A build of the stage's key from the current versions of its inputs.
+def _same_tokenizer(start: Trained, tokenizer: InputRef, ns: Namespace) -> None:
+    theirs = InputRef.model_validate(model_description(ns.local(start.place))["tokenizer"])
+    if theirs.version != tokenizer.version:
+        raise FactoryError(
+            f"{start.ref.name} was trained with another tokenizer than the data of the mix",
+            found=theirs.name,
+            expected=tokenizer.name,
+            fix=f"pin data that {theirs.name} made, or start from a model of this tokenizer",
+            code="tokenizer",
+        )
+
+
+def resolve_stage(stage: Stage, ns: Namespace, project: Project, pins: Pins = NONE) -> Resolved:
+    """A build of the stage's key from the pinned or current versions of its inputs.
 
     The context keeps, under places["@journal"], the number of the key's journal that this build starts from.
     """
     config = build_config(stage)
-    resolver = Resolver(ns, config.key)
+    resolver = Resolver(ns, config.key, pins)
+    read = [edge.key for edge in stage.edges]
+    pins.check(config.key, read, needed=read)
     refs = [resolver.current(edge.role, _kind(edge.kind), edge.key, _part(edge.part)) for edge in stage.edges]
     resolver.check()
     spec = RunSpec(
         kind="build",
         config=config,
         inputs=tuple(ref for ref in refs if ref is not None),
-        image=image_ref(project, "data"),
+        image=pins.image_ref(project, "data"),
     )
     label = config.key.split("/", 1)[1]
     return Resolved(spec, label, {"places": started_from(config.key, ns)})
@@ -104,7 +128,7 @@ def resolve_checks(
     else:
         ref = InputRef(role=SNAPSHOT, kind="dataset", key=config.key, version=ns.resolve(config.key, version).version)
     inputs = () if ref is None else (ref,)
-    spec = RunSpec(kind="build", config=config, inputs=inputs, image=image_ref(project, "data"))
+    spec = RunSpec(kind="build", config=config, inputs=inputs, image=NONE.image_ref(project, "data"))
     return Resolved(spec, config.key.split("/", 1)[1], {"places": started_from(config.key, ns)})
 
 
@@ -113,44 +137,33 @@ def started_from(key: str, ns: Namespace) -> dict[str, str]:
     return {JOURNAL: str(Publications(ns, key).number())}
 
 
-def resolve_evaluation(checkpoint: str, ns: Namespace, project: Project) -> Resolved:
-    """An evaluation of one checkpoint on the suites that its training's resolution fixed.
+def resolve_evaluation(target: str, ns: Namespace, project: Project, pins: Pins = NONE) -> Resolved:
+    """An evaluation of one checkpoint, or of a promoted model, on the suites that its training's resolution fixed,
+    pinned ones apart.
 
-    Raises FactoryError: "checkpoint" for a path that is no whole checkpoint of a run, "no_suites" where the recipe
-    names none.
+    Raises FactoryError: "checkpoint" for what is no whole checkpoint of a run, "unpublished" and "version" for a line,
+    "no_suites" where the recipe names none.
     """
-    place = ns.local(checkpoint)
-    run = place.parent.parent
-    if not (place / CHECKPOINT_FILE).is_file() or place.parent.name != "checkpoints":
+    found = trained(target, ns)
+    context = found.context
+    if not context.suites:
         raise FactoryError(
-            f"{checkpoint} is no checkpoint of a run",
-            found=str(place),
-            expected=f"/factory/<class>/runs/<run>/checkpoints/step-<8 digits> with its {CHECKPOINT_FILE}",
-            fix="take the path from the checkpoint's event, or from `aifactory runs`",
-            code="checkpoint",
-        )
-    trained, context = RunSpec.load(run / "spec.json"), Context.load(run / "context.json")
-    if context.line is None or not context.suites:
-        raise FactoryError(
-            f"the training {run.name} names no suites to evaluate its checkpoints on",
+            f"the training {found.run} names no suites to evaluate its checkpoints on",
             found=f"line {context.line}, no suites",
             fix="name suites in the recipe: @recipe(line=..., suites=[...]), and train again",
             code="no_suites",
         )
-    version = checkpoint_digest(place)
+    keys = [ref.key for ref in context.suites]
+    pins.check(f"the evaluation of {target}", keys, needed=keys)
+    suites = tuple(ref.evolve({"version": pins.version(ref.key) or ref.version}) for ref in context.suites)
+    config = found.spec.train
     spec = RunSpec(
         kind="evaluate",
-        config=Evaluate(
-            suites=tuple(ref.key for ref in context.suites), seed=trained.train.seed, threads=trained.train.threads
-        ),
-        inputs=(
-            InputRef(role=CHECKPOINT, kind="checkpoint", key=context.line, version=version),
-            *trained.inputs_of("tokenizer"),
-            *context.suites,
-        ),
-        image=image_ref(project, "train"),
+        config=Evaluate(suites=tuple(keys), seed=config.seed, threads=config.threads),
+        inputs=(found.ref, *found.spec.inputs_of("tokenizer"), *suites),
+        image=pins.image_ref(project, "train"),
     )
-    label = f"{context.recipe or context.line.rpartition('/')[2]}-{int(place.name.rpartition('-')[2])}"
+    label = f"{context.recipe or found.ref.key.rpartition('/')[2]}-{found.step}"
     return Resolved(
         spec,
         label,
@@ -158,33 +171,11 @@ def resolve_evaluation(checkpoint: str, ns: Namespace, project: Project) -> Reso
             "recipe": context.recipe,
             "line": context.line,
             "baseline": context.baseline,
-            "suites": context.suites,
-            "parent_run": run.name,
-            "places": {CHECKPOINT: ns.canonical(place)},
+            "suites": suites,
+            "parent_run": found.run,
+            "places": {found.ref.role: found.place},
         },
     )
-
-
-def checkpoint_digest(place: Path) -> str:
-    """What names a checkpoint: the digest over the content of its `checkpoint.json`, 64 hex digits.
-
-    Raises FactoryError, code "checkpoint", for a record that is torn or altered.
-    """
-    file = place / CHECKPOINT_FILE
-    try:
-        record = json.loads(file.read_bytes())
-        claimed, found = record["digest"], digest(record["content"])
-    except (ValueError, KeyError, TypeError) as error:
-        raise FactoryError(f"{file} is torn or no record of a checkpoint", found=error, code="checkpoint") from error
-    if claimed != found:
-        raise FactoryError(
-            f"{file} was altered",
-            found=found,
-            expected=claimed,
-            fix="restore the checkpoint from a copy, or train again",
-            code="checkpoint",
-        )
-    return str(found)
 
 
 def _kind(kind: str) -> InputKind:
@@ -193,8 +184,3 @@ def _kind(kind: str) -> InputKind:
 
 def _part(part: str | None) -> Part | None:
     return cast(Part | None, part)
-
-
-def image_ref(project: Project, name: ImageName) -> ImageRef:
-    """The image that the checkout makes as it stands."""
-    return ImageRef(name=name, digest=image_digest(project, name))

@@ -6,7 +6,7 @@ from aifactory.namespace.audits import Audit, Audited, Audits
 from aifactory.namespace.keys import Key
 from aifactory.namespace.manifest import Column, FileEntry, Kind, Manifest
 from aifactory.namespace.namespace import Namespace
-from aifactory.namespace.publication import Publication, Published
+from aifactory.namespace.publication import Promoted, Publication, Published
 from aifactory.namespace.publications import Publications
 from aifactory.namespace.snapshot import Snapshot
 from aifactory.namespace.staging import Staging
@@ -23,6 +23,7 @@ __all__ = [
     "Kind",
     "Manifest",
     "Namespace",
+    "Promoted",
     "Publication",
     "Publications",
     "Published",

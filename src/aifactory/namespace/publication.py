@@ -11,9 +11,22 @@ from aifactory.errors import FactoryError
 from aifactory.store import Record
 
 
+class Promoted(BaseModel):
+    """Which checkpoint a version of a line is: its `digest`, canonical `path` and `step`, the hash of the `spec` that
+    trained it. `origin` is the Dagster run and step that promoted it, empty for a terminal."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    digest: str = Field(pattern=r"^[0-9a-f]{64}$")
+    path: str
+    step: int = Field(ge=0)
+    spec: str = Field(pattern=r"^[0-9a-f]{64}$")
+    origin: str = ""
+
+
 class Draft(BaseModel):
     """What a publisher writes. `frozen` is the journal's number when its build started, `frozen_at` the time; `why` is
-    a reason for people."""
+    a reason for people; `checkpoint` is what was promoted, for a line's versions."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -31,10 +44,12 @@ class Draft(BaseModel):
     checks: tuple[str, ...]
     rows: int | None
     bytes: int
+    checkpoint: Promoted | None = None
 
     def body(self, previous: str | None) -> dict[str, Any]:
         """The journal record's body; `previous` is the version that was current."""
-        return self.model_dump(mode="json", include=set(Draft.model_fields)) | {"previous": previous}
+        fields = set(Draft.model_fields) - (set() if self.checkpoint else {"checkpoint"})
+        return self.model_dump(mode="json", include=fields) | {"previous": previous}
 
     @classmethod
     def again(cls, earlier: Publication, why: str, frozen: int | None = None) -> Draft:

@@ -10,7 +10,7 @@ from aifactory.errors import FactoryError
 from aifactory.namespace import access, current, decide, trash
 from aifactory.namespace.audits import Audits
 from aifactory.namespace.keys import Key
-from aifactory.namespace.publication import Draft, Publication, Published
+from aifactory.namespace.publication import Draft, Promoted, Publication, Published
 from aifactory.namespace.snapshot import Snapshot, folder
 from aifactory.store import Journal, JournalConflict
 
@@ -80,6 +80,7 @@ class Publications:
         rows: int | None = None,
         bytes: int | None = None,
         frozen_at: datetime | None = None,
+        checkpoint: Promoted | None = None,
         grants: Iterable[access.Grant] = (),
     ) -> Published:
         """Makes a sealed version current, unless what was appended since `frozen` forbids it.
@@ -109,6 +110,7 @@ class Publications:
             checks=tuple(checks),
             rows=snapshot.manifest.rows if rows is None else rows,
             bytes=snapshot.manifest.bytes if bytes is None else bytes,
+            checkpoint=checkpoint,
         )
         while True:
             records = self.all()

@@ -15,11 +15,13 @@ from aifactory.orchestrate.pipes import failure
 
 @dataclass(frozen=True)
 class Where:
-    """Where a run goes, and how urgent it is."""
+    """Where a run goes, how urgent it is, and which refusals of the gate are allowed for which reason."""
 
     cluster: str
     queue: str | None = None
     priority: str | None = None
+    allow: tuple[str, ...] = ()
+    why: str = ""
 
 
 def planned(
@@ -44,6 +46,8 @@ def planned(
                 cluster=where.cluster,
                 queue=where.queue,
                 priority=where.priority,
+                allow=where.allow,
+                why=where.why,
                 requester=requester(context.run),
                 parent_run=origin.parent,
                 origin=origin.text,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dagster as dg
+from pydantic import Field
 
 from aifactory.channel import Message, Scored
 from aifactory.errors import FactoryError
@@ -19,12 +20,15 @@ TRIES = 2
 
 
 class EvaluateConfig(dg.Config):
-    """Which checkpoint to score, by its canonical path: `/factory/<class>/runs/<run>/checkpoints/step-<8 digits>`."""
+    """Which checkpoint to score, by its canonical path: `/factory/<class>/runs/<run>/checkpoints/step-<8 digits>`.
+    `allow` names refusals of the gate by their codes that are overridden for the reason `why`."""
 
     checkpoint: str
     cluster: str = "local"
     queue: str | None = None
     priority: str | None = None
+    allow: list[str] = Field(default_factory=list)
+    why: str = ""
 
     def label(self) -> str:
         """How the run is called: the training and the step."""
@@ -37,7 +41,7 @@ def evaluate(context: dg.OpExecutionContext, config: EvaluateConfig) -> None:
 
     A run that no person asked for leaves the work to another that is at it or has done it, and ends green naming it.
     """
-    where = Where(config.cluster, config.queue, config.priority)
+    where = Where(config.cluster, config.queue, config.priority, tuple(config.allow), config.why)
     name, chosen = planned(context, "evaluate", config.label(), where, lambda origin: _fresh(context, config, origin))
     other = claim(chosen, name, always=by_person(context.run), requester=requester(context.run))
     if other is not None:
@@ -70,6 +74,8 @@ def _fresh(context: dg.OpExecutionContext, config: EvaluateConfig, origin: Origi
         cluster=config.cluster,
         queue=config.queue,
         priority=config.priority,
+        allow=config.allow,
+        why=config.why,
         requester=requester(context.run),
         origin=origin.text,
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -10,9 +10,13 @@ import dagster as dg
 
 from aifactory.channel import Message, Progress
 from aifactory.errors import FactoryError
-from aifactory.launch import GateRefused, Plan, RunResult, launch
+from aifactory.launch import GateRefused, Plan, Refusal, RunResult, launch
 from aifactory.orchestrate.interrupts import Interrupts
 from aifactory.orchestrate.live import LiveLog, LiveProgress
+from aifactory.orchestrate.tables import table
+
+WHOLE = 2000
+"""Characters of a cell of the refusals' table."""
 
 type Context = dg.OpExecutionContext | dg.AssetExecutionContext
 
@@ -113,9 +117,20 @@ def failure(error: FactoryError) -> dg.Failure:
     """The error as a failed step that is not worth a retry: it says what was found, what was expected, and the fix."""
     codes = [refusal.code for refusal in error.refusals] if isinstance(error, GateRefused) else [error.code]
     metadata: dict[str, Any] = {"code": ", ".join(codes)}
+    if isinstance(error, GateRefused):
+        metadata["refusals"] = dg.MetadataValue.md(refusals_table(error.refusals))
     if error.fix:
         metadata["fix"] = error.fix
     return dg.Failure(description=str(error), metadata=metadata, allow_retries=False)
+
+
+def refusals_table(refusals: Sequence[Refusal]) -> str:
+    """Every reason as a row; a digest or a command is never cut."""
+    rows = [
+        {"object": one.what, "found": one.found, "expected": one.expected, "fix": one.fix, "code": one.code}
+        for one in refusals
+    ]
+    return table(rows, width=WHOLE)
 
 
 def ended_badly(result: RunResult, what: str) -> dg.Failure:

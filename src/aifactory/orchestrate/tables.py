@@ -30,11 +30,12 @@ def metadata_value(name: str, value: Any) -> Any:
     return dg.MetadataValue.json(value)
 
 
-def table(rows: Sequence[Mapping[str, object]]) -> str:
-    """Rows as a markdown table; its columns are those of all rows in the order of their first use."""
+def table(rows: Sequence[Mapping[str, object]], *, width: int = CELL) -> str:
+    """Rows as a markdown table; its columns are those of all rows in the order of their first use, its cells at most
+    `width` characters long."""
     names = list(dict.fromkeys(name for row in rows for name in row))
-    head = f"| {' | '.join(map(_cell, names))} |"
-    body = [f"| {' | '.join(_cell(row.get(name, '')) for name in names)} |" for row in rows]
+    head = f"| {' | '.join(_cell(name, width) for name in names)} |"
+    body = [f"| {' | '.join(_cell(row.get(name, ''), width) for name in names)} |" for row in rows]
     return "\n".join([head, "|" + " --- |" * len(names), *body])
 
 
@@ -46,7 +47,7 @@ def histogram(buckets: Sequence[tuple[str, int]], unit: str) -> str:
     return table(rows)
 
 
-def _cell(value: object) -> str:
+def _cell(value: object, width: int) -> str:
     text = f"{value:,}" if isinstance(value, int) and not isinstance(value, bool) else str(value)
     text = text.replace("\\", "\\\\").replace("|", "\\|").replace("\n", " ").replace("\r", " ").replace("<", "&lt;")
-    return text if len(text) <= CELL else text[: CELL - 1] + "…"
+    return text if len(text) <= width else text[: width - 1] + "…"

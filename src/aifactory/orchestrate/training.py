@@ -23,7 +23,9 @@ from aifactory.spec import get_recipe
 
 
 class TrainConfig(dg.Config):
-    """What to train: a recipe with overrides, or the hash of a spec that was frozen by `aifactory plan`; and where."""
+    """What to train: a recipe with overrides, or the hash of a spec that was frozen by `aifactory plan`; and where.
+    `allow` names refusals of the gate by their codes that are overridden for the reason `why`. `pins` (`key@version`),
+    `inputs_of` (a run) and `image` (a digest) take older inputs and code than those of today."""
 
     recipe: str | None = None
     overrides: dict[str, Any] = Field(default_factory=dict)
@@ -31,7 +33,12 @@ class TrainConfig(dg.Config):
     cluster: str = "local"
     queue: str | None = None
     priority: str | None = None
+    allow: list[str] = Field(default_factory=list)
+    why: str = ""
     deadline_seconds: float | None = None
+    pins: list[str] = Field(default_factory=list)
+    inputs_of: str | None = None
+    image: str | None = None
 
     def label(self) -> str:
         """How the run is called."""
@@ -46,7 +53,7 @@ class TrainConfig(dg.Config):
 def train(context: dg.OpExecutionContext, config: TrainConfig) -> None:
     """Resolve, freeze, compare with the run before, gate, launch or adopt, watch to the end. Each checkpoint becomes a
     materialization at once; the output tells what the run changed."""
-    where = Where(config.cluster, config.queue, config.priority)
+    where = Where(config.cluster, config.queue, config.priority, tuple(config.allow), config.why)
     name, chosen = planned(context, "train", config.label(), where, lambda origin: _fresh(context, config, origin))
     context.log.info(f"run {name}, spec {chosen.hash}, line {chosen.context.line}")
     comparison = compared(context, chosen, name)
@@ -90,6 +97,11 @@ def _fresh(context: dg.OpExecutionContext, config: TrainConfig, origin: Origin) 
         queue=config.queue,
         priority=config.priority,
         deadline_seconds=config.deadline_seconds,
+        allow=config.allow,
+        why=config.why,
+        pins=config.pins,
+        inputs_of=config.inputs_of,
+        image=config.image,
         requester=requester(context.run),
         origin=origin.text,
     )

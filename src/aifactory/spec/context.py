@@ -18,7 +18,8 @@ NO_COMMIT = "NO COMMIT IS KNOWN: the code of this run cannot be found again in g
 class Context(Config):
     """`line` and `suites` are what a training's checkpoints belong to and are scored on; `root` is the namespace's
     place at the resolver; `places` maps roles of checkpoints to canonical paths; `config_schema` is the digest of the
-    config types that the spec was resolved with. Without a commit, `commit_note` says so and why."""
+    config types that the spec was resolved with; `allow` the codes of the gate's refusals that its requester overrode,
+    for the reason `why`. Without a commit, `commit_note` says so and why."""
 
     recipe: str | None = None
     line: str | None = None
@@ -38,6 +39,8 @@ class Context(Config):
     config_schema: str = ""
     deadline_seconds: Annotated[Real, Field(gt=0)] | None = None
     places: dict[str, str] = Field(default_factory=dict)
+    allow: tuple[str, ...] = ()
+    why: str = ""
 
     @model_validator(mode="before")
     @classmethod

@@ -66,3 +66,15 @@ def exactly_one(inputs: Sequence[InputRef], *kinds: InputKind) -> None:
             expected="exactly one",
             fix="plan it again",
         )
+
+
+def started_from(inputs: Sequence[InputRef], config: Train) -> None:
+    """Refuses a training whose model or checkpoint to start from is not the one that its config names."""
+    found = [one for one in inputs if one.kind in ("model", "checkpoint")]
+    if [one.key for one in found] != ([] if config.start is None else [config.start]):
+        raise refuse(
+            "RunSpec: the weights to start from are not those that the config names",
+            found=", ".join(one.name for one in found) or "none",
+            expected=config.start or "none",
+            fix="plan it again",
+        )

@@ -73,7 +73,8 @@ class Recipe:
         """Build the config and check line, suites and classes; FactoryError says what is wrong in which recipe."""
         line = self._line()
         config = self.build()
-        read = {key: Key.parse(key).access for key in (*self.suites, *config.mix.keys)}
+        first = [] if config.start is None else [config.start]
+        read = {key: Key.parse(key).access for key in (*self.suites, *config.mix.keys, *first)}
         access.check(line.access, read, output=f"the line {line} of recipe {self.name} ({self.module})")
 
     def _call(self) -> object:

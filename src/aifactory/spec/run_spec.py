@@ -13,7 +13,7 @@ from aifactory.errors import FactoryError
 from aifactory.spec.build import Build
 from aifactory.spec.config import Config, read_json, refuse
 from aifactory.spec.evaluate import Evaluate
-from aifactory.spec.fit import exactly_one, in_order, no_open_field, same_keys
+from aifactory.spec.fit import exactly_one, in_order, no_open_field, same_keys, started_from
 from aifactory.spec.image_ref import ImageRef
 from aifactory.spec.input_ref import InputKind, InputRef
 from aifactory.spec.train import Train
@@ -165,6 +165,7 @@ class RunSpec(Config):
         if self.kind == "train":
             same_keys(self.inputs, "dataset", self.train.mix.keys, {"train"})
             exactly_one(self.inputs, "tokenizer")
+            started_from(self.inputs, self.train)
         elif self.kind == "evaluate":
             same_keys(self.inputs, "suite", self.evaluate.suites, {"test", None})
             exactly_one(self.inputs, "checkpoint", "model")

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from typing import Literal, Self
 
-from pydantic import model_validator
+from pydantic import Field, field_validator, model_validator
 
+from aifactory.namespace import Key
 from aifactory.spec.batch import Batch
 from aifactory.spec.checkpointing import Checkpointing
 from aifactory.spec.config import Config, Count, Whole, refuse
 from aifactory.spec.gpt import GPT
-from aifactory.spec.mix import Mix
+from aifactory.spec.mix import KeyText, Mix
 from aifactory.spec.optimizer import Optimizer
 from aifactory.spec.parallelism import Parallelism
 from aifactory.spec.schedule import Schedule
@@ -18,7 +19,8 @@ from aifactory.spec.schedule import Schedule
 
 class Train(Config):
     """What a recipe returns. `steps` are optimizer steps; `threads` are CPU threads of one worker (they change the
-    order of sums, so they belong to the identity)."""
+    order of sums, so they belong to the identity). `start` names a line, whose weights are what step 0 begins with: the
+    version that it stands for is an input of the run spec; the optimizer and the data begin anew."""
 
     model: GPT
     mix: Mix
@@ -31,6 +33,20 @@ class Train(Config):
     precision: Literal["fp32", "bf16"] = "fp32"
     seed: Whole = 0
     threads: Count = 1
+    # Left out where there is none, so that specs from before it keep their hashes.
+    start: KeyText | None = Field(default=None, exclude_if=lambda line: line is None)
+
+    @field_validator("start", mode="after")
+    @classmethod
+    def _starts_from_a_line(cls, start: str | None) -> str | None:
+        if start is not None and not Key(start).is_line:
+            raise refuse(
+                "Train.start: weights come from a line of models",
+                found=start,
+                expected="a key such as public/models/tiny",
+                fix="name the line; pin a version or a checkpoint of it when you launch",
+            )
+        return start
 
     @model_validator(mode="after")
     def _fits_together(self) -> Self:

@@ -15,6 +15,8 @@ from pathlib import Path
 from typing import Any
 
 from aifactory.errors import FactoryError
+from aifactory.namespace import Namespace
+from aifactory.spec import InputRef
 from aifactory.store import canonical, digest, fsync_directory, hash_file, make_directory, write_file, writing
 
 FORMAT = 1
@@ -180,6 +182,25 @@ def open_checkpoint(path: Path, expected: str | None = None) -> Checkpoint:
         if (hashed := hash_file(file)[1]) != sha256:
             raise _changed(file, f"sha256 {hashed}", f"sha256 {sha256}")
     return Checkpoint(path, content, attempt, claimed)
+
+
+def open_input(namespace: Namespace, ref: InputRef, places: Mapping[str, str]) -> Checkpoint:
+    """The verified checkpoint behind an input of kind "model" (a snapshot of its line) or "checkpoint" (`places` says
+    where, by role). Raises FactoryError: as `open_checkpoint`, and "checkpoint" without a place."""
+    if ref.kind == "model":
+        snapshot = namespace.resolve(ref.key, ref.version)
+        snapshot.verify([RECORD])
+        return open_checkpoint(snapshot.path)
+    place = places.get(ref.role)
+    if place is None:
+        raise FactoryError(
+            f"the context does not say where the checkpoint {ref.name} is",
+            found=", ".join(places) or "no places",
+            expected=f"a place for {ref.role!r}",
+            fix="plan it again, naming the checkpoint's path",
+            code="checkpoint",
+        )
+    return open_checkpoint(namespace.local(place), ref.version)
 
 
 def _broken(what: str, found: object, expected: object) -> FactoryError:

@@ -19,7 +19,7 @@ from aifactory.data.unigram import unigram_loss
 from aifactory.errors import FactoryError
 from aifactory.namespace import Namespace
 from aifactory.train import device as devices
-from aifactory.train.checkpoint import Checkpoints
+from aifactory.train.checkpoint import Checkpoints, open_input
 from aifactory.train.metrics import MetricsFile, StepMetrics
 from aifactory.train.schedules import learning_rate
 from aifactory.train.seat import Seat
@@ -60,13 +60,24 @@ class _Training:
         self.namespace = namespace
         vocabulary = self.config.model.vocabulary or 0
         model.start_megatron(self.config.seed)
-        self.wrapped = optimizer.wrap(model.build(self.config.model, vocabulary, self.config.precision, device))
+        built = model.build(self.config.model, vocabulary, self.config.precision, device)
+        self._begin(built)
+        self.wrapped = optimizer.wrap(built)
         self.optimizer = optimizer.make_optimizer(self.wrapped, self.config.optimizer, self.config.precision)
         self.data, self.source = snapshot.path / (data.part or "train"), data.key
         self.stream = self._stream(None)
         self.unigram = unigram_loss(self.data, vocabulary) if writer else 0.0
         self.step = 0
         self.last_saved: Path | None = None
+
+    def _begin(self, built: Any) -> None:
+        """Fill the model with the weights that the config names, before the optimizer copies any."""
+        from aifactory.train import state
+
+        for ref in (one for kind in ("model", "checkpoint") for one in self.seat.spec.inputs_of(kind)):
+            start = open_input(self.namespace, ref, self.seat.places)
+            state.load_weights(built, start)
+            self._note(f"begins with the weights of {ref.name}, step {start.step}")
 
     def resume(self) -> None:
         """Go on from the run's newest valid checkpoint, if there is one; the same one on every worker."""

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
 @dataclass(frozen=True)
 class Seat:
     """Picklable. `directory` is the run's, `root` the namespace's; `rank` of `world` workers, `local_rank` on this
-    machine."""
+    machine; `places` says where checkpoints are, by their roles."""
 
     spec: RunSpec
     directory: Path
@@ -26,10 +27,18 @@ class Seat:
     rank: int = 0
     world: int = 1
     local_rank: int = 0
+    places: Mapping[str, str] = field(default_factory=dict)
 
     @classmethod
     def of(cls, job: Job) -> Seat:
-        return cls(job.spec, job.directory, job.attempt, job.attempt_directory, job.namespace.root)
+        return cls(
+            job.spec,
+            job.directory,
+            job.attempt,
+            job.attempt_directory,
+            job.namespace.root,
+            places=dict(job.context.places),
+        )
 
     @property
     def config(self) -> Train:

@@ -1,0 +1,82 @@
+"""Gathering what the gate looks at in the inputs: journals, manifests and checkpoint records, no data."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from aifactory.errors import FactoryError
+from aifactory.launch.asked import CheckFact, InputFact, Shape
+from aifactory.launch.resolve import checkpoint_digest
+from aifactory.namespace import Audit, Audits, Key, Namespace, Publications
+from aifactory.spec import Context, InputRef, RunSpec, Train
+
+
+def input_facts(spec: RunSpec, context: Context, ns: Namespace) -> tuple[InputFact, ...]:
+    """What is known of every input, in the spec's order."""
+    found = tuple(_input(ref, context, ns) for ref in spec.inputs)
+    if spec.kind == "build" and spec.build.only_checks:
+        # A red check must be free to run again on what it is red for.
+        return tuple(replace(one, checks=()) for one in found)
+    return found
+
+
+def _input(ref: InputRef, context: Context, ns: Namespace) -> InputFact:
+    access = Key.parse(ref.key).access
+    if ref.kind == "checkpoint":
+        problem, shape = _checkpoint(ref, context, ns)
+        return InputFact(ref.role, ref.kind, ref.key, ref.version, access, published=True, problem=problem, shape=shape)
+    publications = [one for one in Publications(ns, ref.key).all() if one.version == ref.version]
+    entries = {entry.audit.check: entry for entry in Audits(ns, ref.key, ref.version).all()}
+    latest = {name: entry.audit for name, entry in entries.items()}
+    published = publications[-1].at if publications else ""
+    asked = dict.fromkeys(publications[-1].checks if publications else ())
+    # An older red one is of a check that the stage no longer had when this version was published.
+    later = (entry.audit for entry in entries.values() if entry.at > published)
+    asked |= dict.fromkeys(audit.check for audit in later if audit.blocking and not audit.passed)
+    checks = tuple(_check(name, latest.get(name), ref, ns) for name in asked)
+    benchmark, problem = False, ""
+    if publications:
+        try:
+            snapshot = ns.resolve(ref.key, ref.version)
+            benchmark = snapshot.manifest.benchmark
+            snapshot.look()
+        except FactoryError as error:
+            problem = str(error)
+    return InputFact(ref.role, ref.kind, ref.key, ref.version, access, bool(publications), benchmark, problem, checks)
+
+
+def _check(name: str, audit: Audit | None, ref: InputRef, ns: Namespace) -> CheckFact:
+    if audit is None:
+        return CheckFact(name, None, elsewhere=_elsewhere(name, ref.key, ns))
+    return CheckFact(name, audit.passed, audit.reason, audit.run)
+
+
+def _elsewhere(name: str, key: str, ns: Namespace) -> str:
+    """The version (16 digits) that the check was audited on last; empty if there is none."""
+    folder = ns.directory(Key.parse(key)) / "@audits"
+    versions = [one.name for one in folder.iterdir()] if folder.is_dir() else []
+    found = [(entry.at, one) for one in versions for entry in Audits(ns, key, one).all() if entry.audit.check == name]
+    return max(found)[1] if found else ""
+
+
+def _checkpoint(ref: InputRef, context: Context, ns: Namespace) -> tuple[str, Shape | None]:
+    """Why a checkpoint can't be read, if so, and the shape of the model in it, where its training says it."""
+    place = context.places.get(ref.role)
+    if place is None:
+        return "the context does not say where it is", None
+    try:
+        directory = ns.local(place)
+        found = checkpoint_digest(directory)
+        shape = shape_of(RunSpec.load(directory.parent.parent / "spec.json"))
+    except (FactoryError, OSError) as error:
+        return str(error), None
+    return "" if found == ref.version else f"{place} has the digest {found}", shape
+
+
+def shape_of(spec: RunSpec) -> Shape | None:
+    """Every field of the model but the length of its sequences: positions are no weights."""
+    if not isinstance(spec.config, Train):
+        return None
+    fields = spec.config.model.document()
+    numbers = ((name, value) for name, value in fields.items() if name != "context")
+    return tuple(sorted((name, value) for name, value in numbers if isinstance(value, int)))

@@ -1,0 +1,137 @@
+"""Pins by hand: the versions, the checkpoint and the image that a plan takes instead of those of today."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from aifactory.errors import FactoryError
+from aifactory.launch.checkpoint import Trained, trained
+from aifactory.launch.clusters import close_matches
+from aifactory.launch.image_schema import ABOUT
+from aifactory.launch.images import images_directory
+from aifactory.launch.runs import get_run
+from aifactory.namespace import Key, Namespace
+from aifactory.project import Project
+from aifactory.spec import Context, ImageName, ImageRef, RunSpec, image_digest
+
+SHORTEST = 8
+
+
+@dataclass(frozen=True)
+class Pins:
+    """`by_hand` and `of_run` map keys to versions (64 digits), the first winning; `run` is the one whose inputs are
+    taken; `checkpoints` are those to start from, by line; `image` is a digest on this machine (8 digits or more)."""
+
+    by_hand: Mapping[str, str] = field(default_factory=dict)
+    of_run: Mapping[str, str] = field(default_factory=dict)
+    checkpoints: Mapping[str, Trained] = field(default_factory=dict)
+    run: str | None = None
+    image: str | None = None
+
+    @classmethod
+    def of(
+        cls, ns: Namespace, pins: Sequence[str] = (), inputs_of: str | None = None, image: str | None = None
+    ) -> Pins:
+        """`pins` are `key@version` (8 digits or more), or the path of a checkpoint to start from.
+
+        Raises FactoryError: "pin" for one of another form or two of one key, "version" and "unpublished" for a version
+        that the key's journal does not have, "checkpoint", "unknown_run".
+        """
+        by_hand: dict[str, str] = {}
+        checkpoints: dict[str, Trained] = {}
+        for text in pins:
+            if text.startswith("/"):
+                found = trained(text, ns)
+                key, version = found.ref.key, found.ref.version
+                checkpoints[key] = found
+            else:
+                key, version = _parse(text, ns)
+            if by_hand.setdefault(key, version) != version:
+                raise _wrong(f"{key} is pinned twice", f"{by_hand[key]} and {version}", "one version", "keep one pin")
+        of_run: dict[str, str] = {}
+        if inputs_of is not None:
+            of_run, place = _inputs(inputs_of, ns)
+            if place is not None and (found := trained(place, ns)).ref.key not in by_hand:
+                checkpoints[found.ref.key] = found
+        return cls(by_hand, of_run, checkpoints, inputs_of, image)
+
+    def __bool__(self) -> bool:
+        return bool(self.by_hand or self.run is not None or self.image is not None)
+
+    def version(self, key: str) -> str | None:
+        """The version to read the key in, if it is pinned."""
+        return self.by_hand.get(key) or self.of_run.get(key)
+
+    def check(self, reader: str, read: Iterable[str], *, needed: Iterable[str] = ()) -> None:
+        """Raise FactoryError, code "pin", for a key pinned by hand that is not among those that are `read`, and for one
+        of `needed` that the other run did not read."""
+        known = sorted(set(read))
+        for key in self.by_hand:
+            if key not in known:
+                raise _wrong(
+                    f"{reader} does not read {key}, so it can't be pinned",
+                    key,
+                    close_matches(key, known),
+                    "pin a key that it reads, or leave the pin out",
+                )
+        lacking = [] if self.run is None else [key for key in needed if self.version(key) is None]
+        if lacking:
+            raise _wrong(
+                f"{reader} reads what the run {self.run} did not",
+                ", ".join(sorted(self.of_run)),
+                ", ".join(lacking),
+                f"pin it too: --pin {lacking[0]}@<version>, or name a run that read it",
+            )
+
+    def image_ref(self, project: Project, name: ImageName) -> ImageRef:
+        """The image that is named, or else what the checkout makes. Raises FactoryError, code "unknown_image", unless
+        one image of this name on this machine begins so."""
+        if self.image is None:
+            return ImageRef(name=name, digest=image_digest(project, name))
+        known = sorted({*_on_this_machine(project, name), image_digest(project, name)})
+        found = [digest for digest in known if digest.startswith(self.image)]
+        if len(self.image) < SHORTEST or len(found) != 1:
+            raise FactoryError(
+                f"{self.image}: {'more than one' if len(found) > 1 else 'no'} image {name} on this machine has this "
+                "digest",
+                found=", ".join(digest[:16] for digest in found) or self.image,
+                expected=f"{SHORTEST} digits or more of one of {', '.join(digest[:16] for digest in known)}",
+                fix="`aifactory image list` shows them; `aifactory image build` makes one again from git",
+                code="unknown_image",
+            )
+        return ImageRef(name=name, digest=found[0])
+
+
+NONE = Pins()
+
+
+def _parse(text: str, ns: Namespace) -> tuple[str, str]:
+    key, at, version = text.partition("@")
+    if not at or not version:
+        raise _wrong(
+            f"{text!r} is no pin",
+            text,
+            "<key>@<version>, 8 digits or more, or a checkpoint",
+            "`aifactory versions` lists them",
+        )
+    return str(Key.parse(key)), ns.resolve(key, version).version
+
+
+def _inputs(run: str, ns: Namespace) -> tuple[dict[str, str], str | None]:
+    """Versions by key, and the place of the checkpoint that the run started from, if it did."""
+    directory = get_run(ns, run)
+    spec, context = RunSpec.load(directory / "spec.json"), Context.load(directory / "context.json")
+    place = context.places.get("start") if spec.inputs_of("checkpoint") else None
+    return {ref.key: ref.version for ref in (*context.suites, *spec.inputs)}, place
+
+
+def _on_this_machine(project: Project, name: str) -> Iterator[str]:
+    for about in images_directory(project).glob(f"*/{ABOUT}"):
+        if json.loads(about.read_bytes())["name"] == name:
+            yield about.parent.name
+
+
+def _wrong(what: str, found: object, expected: object, fix: str) -> FactoryError:
+    return FactoryError(what, found=found, expected=expected, fix=fix, code="pin")
