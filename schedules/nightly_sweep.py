@@ -2,6 +2,7 @@
 
 import dagster as dg
 
+from aifactory.launch.scope import Scope
 from aifactory.orchestrate.sweeping import sweep_namespace
 
 
@@ -16,7 +17,7 @@ def sweeping() -> None:
 
 
 nightly_sweep = dg.ScheduleDefinition(
-    name="nightly_sweep",
+    name=Scope.current().name("nightly_sweep"),
     job=sweeping.to_job(name="sweep", description=__doc__),
     cron_schedule="0 3 * * *",
     default_status=dg.DefaultScheduleStatus.RUNNING,

@@ -57,9 +57,13 @@ class Lab:
         path = self.root / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text)
-        for module in [name for name in sys.modules if name.partition(".")[0] in ("assets", "checks", "recipes")]:
-            del sys.modules[module]  # as a reload of the code location does
+        self.forget()
         return path
+
+    def forget(self) -> None:
+        """Import everything again at the next look, as a reload of the code location does."""
+        for module in [name for name in sys.modules if name.partition(".")[0] in ("assets", "checks", "recipes")]:
+            del sys.modules[module]
 
     @property
     def namespace(self) -> Namespace:

@@ -12,6 +12,7 @@ from aifactory.build.inputs import Work
 from aifactory.channel import PublishOutcome, StageBuilt
 from aifactory.errors import FactoryError
 from aifactory.namespace import Audit, Publication, Publications, Snapshot
+from aifactory.namespace.identities import writer_of
 from aifactory.store import Journal
 
 
@@ -75,7 +76,7 @@ def publish(
         frozen.number,
         frozen_at=frozen.at,
         run=job.directory.name,
-        writer=job.context.requester or "unknown",
+        writer=f"{writer_of(build.access)} for {job.context.requester or 'unknown'}",
         build_key=key,
         inputs={opened.ref.key: opened.ref.version for opened in work.inputs.values()},
         code_version=build.code_version,

@@ -12,19 +12,30 @@ from aifactory.cli.output import JsonOption, console, print_json
 
 def doctor_command(
     verify: Annotated[bool, typer.Option("--verify", help="Compare every published file with its digest too.")] = False,
+    init_root: Annotated[
+        bool, typer.Option("--init-root", help="First give each class root its owner and mode, as root.")
+    ] = False,
     as_json: Annotated[bool, JsonOption] = False,
 ) -> None:
-    """Look at Python, disk, root, environments, definitions, sources, services and records.
+    """Look at Python, disk, root, environments, definitions, sources, services, records, and who may read and write.
 
     Names what is missing or broken, and the fix. Fails when something is broken; a warning is no failure.
     """
     from rich.text import Text
 
     from aifactory.cli.findings import Finding, machine, records, work
+    from aifactory.cli.owners import lay_out_roots, owners
     from aifactory.project import Project
 
     project = Project.current()
-    findings: list[Finding] = [*machine(project), *work(project), *records(project, verify=verify)]
+    laid = lay_out_roots(project) if init_root else ()
+    findings: list[Finding] = [
+        *(Finding("init-root", "ok", line) for line in laid),
+        *machine(project),
+        *work(project),
+        *owners(project),
+        *records(project, verify=verify),
+    ]
     broken = any(one.state == "broken" for one in findings)
     if as_json:
         print_json({"healthy": not broken, "findings": [vars(one) for one in findings]})

@@ -7,14 +7,17 @@ import platform
 import shutil
 import sys
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from aifactory.environments import PYTHON, environment_path, find_uv, is_complete
 from aifactory.errors import FactoryError
 from aifactory.project import Project
+
+if TYPE_CHECKING:
+    from aifactory.namespace.identities import Identity
 
 BROKEN_BELOW, WARN_BELOW = 1e9, 8e9
 LOCKS = ("control", "data", "train", "dev")
@@ -93,7 +96,9 @@ def records(project: Project, *, verify: bool) -> Iterator[Finding]:
 
 
 def _root(project: Project) -> Finding:
-    root = project.namespace
+    # An identity of one class writes below that class's root only.
+    own = [of for of, one in _identities(project).items() if one.uid == os.geteuid()]
+    root = project.namespace / own[0] if own else project.namespace
     try:
         with tempfile.NamedTemporaryFile(dir=_existing(root), prefix=".doctor-"):
             pass
@@ -102,6 +107,15 @@ def _root(project: Project) -> Finding:
             "root", "broken", f"{root} can't be written: {error.strerror}", "set AIFACTORY_ROOT to a folder of yours"
         )
     return Finding("root", "ok", str(root))
+
+
+def _identities(project: Project) -> Mapping[str, Identity]:
+    from aifactory.namespace.identities import identities
+
+    try:
+        return identities(project)
+    except FactoryError:
+        return {}  # which the doctor says in a line of its own
 
 
 def _stages(project: Project) -> Finding:

@@ -25,7 +25,10 @@ def moved(ns: Namespace, stage: Stage) -> str | None:
     """What to warn of, where the code is another than the one that was first built with this version; else None."""
     if stage.function is None or stage.given_code_version is None or stage.key is None:
         return None
-    kept = _store(ns, stage).read(_name(stage))
+    try:
+        kept = _store(ns, stage).read(_name(stage))
+    except PermissionError:
+        return None  # another identity builds it, and is warned
     first = json.loads(kept)["source"] if kept is not None else stage.source_digest
     if first == stage.source_digest:
         return None

@@ -7,6 +7,8 @@ from datetime import UTC, datetime, timedelta
 
 from aifactory.launch.attempts import Attempts
 from aifactory.launch.plan import Plan
+from aifactory.namespace.identities import writer_of
+from aifactory.spec import access_of
 from aifactory.store import Journal, JournalConflict, digest
 
 STARTING = timedelta(minutes=5)
@@ -36,6 +38,7 @@ def claim(plan: Plan, run: str, *, always: bool, requester: str) -> Claimant | N
     asked): then the claim is added beside the other's. Of two that claim at once, one wins.
     """
     root = plan.path.parents[2]
+    writer = writer_of(access_of(plan.spec, plan.context.resolution()))
     journal = Journal(root / "claims" / claim_hash(plan))
     while True:
         records = journal.records()
@@ -48,7 +51,7 @@ def claim(plan: Plan, run: str, *, always: bool, requester: str) -> Claimant | N
                 if state is not None:
                     return Claimant(str(record.body["run"]), state)
         try:
-            journal.append({"run": run, "spec": plan.hash, "requester": requester}, writer=run, expect=len(records))
+            journal.append({"run": run, "spec": plan.hash, "requester": requester}, writer=writer, expect=len(records))
         except JournalConflict:
             continue
         return None

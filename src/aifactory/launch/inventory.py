@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -97,4 +98,6 @@ def _specs(ns: Namespace) -> Iterator[Path]:
 
 def _projects(ns: Namespace) -> list[Path]:
     private = ns.root / "private"
-    return sorted(one for one in private.iterdir() if one.is_dir()) if private.is_dir() else []
+    # A folder of another identity is not there for this user.
+    found = private.iterdir() if private.is_dir() else ()
+    return sorted(one for one in found if one.is_dir() and os.access(one, os.R_OK | os.X_OK))

@@ -21,6 +21,7 @@ from aifactory.launch.result import TRY_AGAIN, Outcome, RunResult, Signal
 from aifactory.launch.runs import RUNS
 from aifactory.launch.watch import Arrived, Budgets, Change, Ended, Log, Watch
 from aifactory.namespace import Namespace
+from aifactory.namespace.identities import user_name
 from aifactory.project import Project
 
 AGAIN = TRY_AGAIN | {"failed_code"}
@@ -113,8 +114,8 @@ def launch(
 
 
 def writer() -> str:
-    """Who writes the launcher's records: host and process."""
-    return f"launcher {socket.gethostname()}/{os.getpid()}"
+    """Who writes the launcher's records: user, host and process."""
+    return f"launcher {user_name(os.geteuid())}@{socket.gethostname()}/{os.getpid()}"
 
 
 def _not_started(attempts: Attempts, attempt: Attempt, error: Exception, *, launched: bool) -> RunResult:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -40,11 +41,12 @@ class RunSummary:
 
 
 def runs_directories(ns: Namespace) -> Iterator[Path]:
-    """`runs/` of every class root that has one."""
+    """`runs/` of every class root that has one and that this user may read."""
     private = ns.root / "private"
     projects = sorted(one for one in private.iterdir() if one.is_dir()) if private.is_dir() else []
     for root in (ns.root / "public", *projects):
-        if (root / RUNS).is_dir():
+        # A folder of another identity is not there for this user.
+        if os.access(root, os.R_OK | os.X_OK) and (root / RUNS).is_dir():
             yield root / RUNS
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from aifactory.namespace.identities import writer_of
 from aifactory.namespace.keys import Key
 from aifactory.namespace.snapshot import folder
 from aifactory.store import Journal
@@ -51,7 +52,7 @@ class Audits:
         """Records results, all of them in one record."""
         if audits:
             body = {"audits": [audit.model_dump(mode="json") for audit in audits]}
-            self._journal.append(body, writer=audits[0].run or "unknown")
+            self._journal.append(body, writer=writer_of(self.key.access))
 
     def all(self) -> list[Audited]:
         """Every result, oldest first."""

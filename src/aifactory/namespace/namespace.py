@@ -35,13 +35,13 @@ class Namespace:
         """`<root>/public` or `<root>/private/<project>`: where a class keeps its runs, specs, claims and images."""
         return names.real(self.root, access.validate(of).split("/"))
 
-    def keys(self) -> list[Key]:
-        """Every key that was ever published, sorted."""
-        return sorted(key for key, own in self._walk() if "@journal" in own)
+    def keys(self, of: str | None = None) -> list[Key]:
+        """Every key that was ever published, of one class or of all that this user may read, sorted."""
+        return sorted(key for key, own in self._walk(of) if "@journal" in own)
 
-    def places(self) -> list[Key]:
+    def places(self, of: str | None = None) -> list[Key]:
         """Every key whose directory holds something of its own, published or not, sorted."""
-        return sorted(key for key, _ in self._walk())
+        return sorted(key for key, _ in self._walk(of))
 
     def resolve(self, key: str, version: str | None = None) -> Snapshot:
         """The published snapshot that `key`, or `key@version`, names: current without a version.
@@ -84,9 +84,9 @@ class Namespace:
         """`/factory/...` of a path inside the tree; `@current` becomes the version that it names."""
         return names.to_canonical(self.root, Path(path))
 
-    def _walk(self) -> Iterator[tuple[Key, set[str]]]:
-        for top in ("public", "private"):
-            yield from _walk(self.root / top, (top,))
+    def _walk(self, of: str | None) -> Iterator[tuple[Key, set[str]]]:
+        for top in ("public", "private") if of is None else (of,):
+            yield from _walk(self.root / top, tuple(top.split("/")))
 
     def _unpublished(self, key: Key) -> FactoryError:
         known = self.keys()
@@ -104,7 +104,10 @@ def _walk(directory: Path, segments: tuple[str, ...]) -> Iterator[tuple[Key, set
     """Keys at and under `directory`, each with the `@` names that it holds; what is not a key is passed over."""
     if directory.is_symlink() or not directory.is_dir():
         return
-    inner = [path.name for path in directory.iterdir()]
+    try:
+        inner = [path.name for path in directory.iterdir()]
+    except PermissionError:
+        return  # another identity's: to this user it is not there
     own = {name for name in inner if name.startswith("@")}
     if own and (key := _key("/".join(segments))):
         yield key, own

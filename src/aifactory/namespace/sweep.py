@@ -21,17 +21,19 @@ if TYPE_CHECKING:
 _VERSION = re.compile(r"@[0-9a-f]{16}")
 
 
-def sweep(ns: Namespace, key: str | None = None, older_than: timedelta = timedelta(days=7)) -> list[Path]:
+def sweep(
+    ns: Namespace, key: str | None = None, older_than: timedelta = timedelta(days=7), *, of: str | None = None
+) -> list[Path]:
     """Removes stagings and unpublished versions older than `older_than`, leftovers of killed writers and sweepers.
 
-    Of one key, or of all. A directory is renamed out of sight, the journal is read again, and only what is still
-    unpublished is deleted. A key whose journal can't be verified is left alone, and its
-    error is raised when the others are done. Returns what was removed.
+    Of one key, of the class `of`, or of all. A directory is renamed out of sight, the journal is read again, and only
+    what is still unpublished is deleted. A key whose journal can't be verified is left alone, and its error is raised
+    when the others are done. Returns what was removed.
     """
     limit = time.time() - older_than.total_seconds()
     swept: list[Path] = []
     broken: FactoryError | None = None
-    for one in [Key(key)] if key is not None else ns.places():
+    for one in [Key(key)] if key is not None else ns.places(of):
         directory = ns.directory(one)
         for store in [directory / "@journal", *directory.glob("@audits/*")]:
             swept += Store(store).sweep(older_than)

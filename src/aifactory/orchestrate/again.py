@@ -9,8 +9,10 @@ import dagster as dg
 
 from aifactory.errors import FactoryError
 from aifactory.launch import Plan, plan, resume, run_name
+from aifactory.launch.scope import Scope
 from aifactory.orchestrate.origin import Origin, origin_of, requester
 from aifactory.orchestrate.pipes import failure
+from aifactory.spec import access_of
 
 
 @dataclass(frozen=True)
@@ -38,7 +40,7 @@ def planned(
         own = resume(name)
         if own is not None:
             context.log.info(f"run {name} goes on under its spec {own.hash[:16]}")
-            return name, own
+            return name, _ours(own)
         parent = _parent(context, kind, label, origin)
         if parent is not None:
             again = plan(
@@ -53,10 +55,17 @@ def planned(
                 origin=origin.text,
             )
             context.log.info(f"re-execution: the spec is its parent's, {again.hash[:16]}; difference: none")
-            return name, again
-        return name, fresh(origin)
+            return name, _ours(again)
+        return name, _ours(fresh(origin))
     except FactoryError as error:
         raise failure(error) from error
+
+
+def _ours(plan: Plan) -> Plan:
+    """Refuse what another code location executes."""
+    access = access_of(plan.spec, plan.context.resolution())
+    Scope.current().require(access, f"{plan.kind} {plan.label}, spec {plan.hash[:16]}")
+    return plan
 
 
 def _parent(context: dg.OpExecutionContext, kind: str, label: str, origin: Origin) -> Plan | None:

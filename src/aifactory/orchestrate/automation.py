@@ -6,8 +6,11 @@ from functools import cache
 
 import dagster as dg
 
+from aifactory.launch.scope import Scope
+
 REQUESTER_TAG = "factory/requester"
 AUTOMATION = "automation"
+EVERYTHING = Scope()
 
 
 @cache
@@ -34,10 +37,11 @@ def on_merge() -> dg.AutomationCondition[dg.AssetKey]:
     return condition.with_label("missing, new code or new inputs; inputs green")
 
 
-def automation_sensor() -> dg.AutomationConditionSensorDefinition:
-    """The sensor that evaluates the conditions, on from the start. Its runs say that no person asked for them."""
+def automation_sensor(scope: Scope = EVERYTHING) -> dg.AutomationConditionSensorDefinition:
+    """The sensor that evaluates the conditions of what this location executes, on from the start. Its runs say that no
+    person asked for them."""
     return dg.AutomationConditionSensorDefinition(
-        "default_automation_condition_sensor",
+        scope.name("default_automation_condition_sensor"),
         target=dg.AssetSelection.all(),
         default_status=dg.DefaultSensorStatus.RUNNING,
         minimum_interval_seconds=5,

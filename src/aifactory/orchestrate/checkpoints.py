@@ -8,7 +8,8 @@ from functools import cache
 
 import dagster as dg
 
-from aifactory.orchestrate.automation import REQUESTER_TAG
+from aifactory.launch.scope import Scope
+from aifactory.orchestrate.automation import EVERYTHING, REQUESTER_TAG
 from aifactory.orchestrate.keys import key_text, tag_value
 from aifactory.orchestrate.lines import by_line, checkpoints_key
 from aifactory.orchestrate.reported import value_of
@@ -20,10 +21,14 @@ LIMIT = 25
 
 
 @cache
-def checkpoint_assets(project: Project) -> tuple[dg.AssetKey, ...]:
-    """The checkpoint assets of the project's lines that are scored on any suite. Recipes change only with a reload."""
+def checkpoint_assets(project: Project, scope: Scope = EVERYTHING) -> tuple[dg.AssetKey, ...]:
+    """The checkpoint assets of the lines in `scope` that are scored on any suite. Recipes change only with a reload."""
     lines = by_line(find_recipes(project).values())
-    return tuple(checkpoints_key(line) for line, recipes in lines.items() if any(recipe.suites for recipe in recipes))
+    return tuple(
+        checkpoints_key(line)
+        for line, recipes in lines.items()
+        if scope.holds(line) and any(recipe.suites for recipe in recipes)
+    )
 
 
 def new_evaluations(

@@ -13,7 +13,9 @@ from aifactory.channel import CheckpointSaved, Message, Reader, Scored
 from aifactory.errors import FactoryError
 from aifactory.launch import Plan, attempt_name, resume
 from aifactory.launch.runs import RunSummary, runs_directories, summary
+from aifactory.launch.scope import Scope
 from aifactory.namespace import Namespace
+from aifactory.orchestrate.automation import EVERYTHING
 from aifactory.orchestrate.interrupts import ENDED
 from aifactory.orchestrate.lines import checkpoints_key, evaluations_key
 from aifactory.orchestrate.reported import materializations, value_of
@@ -24,7 +26,9 @@ OPEN = ("planned", "running")
 type Told = dict[dg.AssetKey, set[tuple[object, ...]]]
 
 
-def sync_runs(instance: dg.DagsterInstance, ns: Namespace, done: set[str], *, until: float) -> list[str]:
+def sync_runs(
+    instance: dg.DagsterInstance, ns: Namespace, done: set[str], *, scope: Scope = EVERYTHING, until: float
+) -> list[str]:
     """Report checkpoints and scores that Dagster lacks, of every run that no live Dagster run watches; a line for each.
 
     `done` holds runs that have ended and are told, and grows; `until` is a value of the monotonic clock. A run whose
@@ -32,7 +36,7 @@ def sync_runs(instance: dg.DagsterInstance, ns: Namespace, done: set[str], *, un
     """
     said: list[str] = []
     told: Told = {}
-    for directory in _runs(ns):
+    for directory in _runs(ns, scope):
         if directory.name in done:
             continue
         if time.monotonic() > until:
@@ -46,8 +50,9 @@ def sync_runs(instance: dg.DagsterInstance, ns: Namespace, done: set[str], *, un
     return said
 
 
-def _runs(ns: Namespace) -> Iterable[Path]:
-    return [path for root in runs_directories(ns) for path in sorted(root.iterdir()) if path.name.startswith(KINDS)]
+def _runs(ns: Namespace, scope: Scope) -> Iterable[Path]:
+    roots = [root for root in runs_directories(ns) if scope.holds(root.parent.relative_to(ns.root).as_posix())]
+    return [path for root in roots for path in sorted(root.iterdir()) if path.name.startswith(KINDS)]
 
 
 def _sync_run(instance: dg.DagsterInstance, ns: Namespace, directory: Path, told: Told, said: list[str]) -> bool:

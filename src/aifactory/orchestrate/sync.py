@@ -12,7 +12,9 @@ import dagster as dg
 
 from aifactory.errors import FactoryError
 from aifactory.launch import resume
+from aifactory.launch.scope import Scope
 from aifactory.namespace import Audits, Key, Namespace, Publication, Publications
+from aifactory.orchestrate.automation import EVERYTHING
 from aifactory.orchestrate.describe import column_schema, inputs_table, numbers
 from aifactory.orchestrate.interrupts import ENDED
 from aifactory.orchestrate.keys import asset_key
@@ -27,10 +29,15 @@ GRACE_SECONDS = 60.0
 
 
 def sync(
-    instance: dg.DagsterInstance, ns: Namespace, cursor: str | None, *, seconds: float = TICK_SECONDS
+    instance: dg.DagsterInstance,
+    ns: Namespace,
+    cursor: str | None,
+    *,
+    scope: Scope = EVERYTHING,
+    seconds: float = TICK_SECONDS,
 ) -> tuple[list[str], str]:
     """Report publications, checkpoints and scores that Dagster lacks; returns a line for each, and the new cursor
-    (journal numbers by key, runs that are told).
+    (journal numbers by key, runs that are told). Only what `scope` holds is looked at.
 
     Only what is newer than all that Dagster holds of a key is reported, in the journal's order, so the last
     materialization is always the current version. A publication whose Dagster run goes on is that run's to report.
@@ -43,7 +50,7 @@ def sync(
     until = time.monotonic() + seconds
     said: list[str] = []
     code = Code()
-    for key in ns.keys():  # noqa: SIM118  (a namespace is no mapping)
+    for key in ns.keys(scope.access):
         if time.monotonic() > until:
             break
         number = _number(ns, key)
@@ -54,7 +61,7 @@ def sync(
         except FactoryError as error:
             said.append(f"{key}: {error}")
             known[str(key)] = number
-    said += sync_runs(instance, ns, done, until=until)
+    said += sync_runs(instance, ns, done, scope=scope, until=until)
     told = {"keys": known, "runs": sorted(done)}
     return said, json.dumps({name: part for name, part in told.items() if part}, sort_keys=True)
 

@@ -12,6 +12,7 @@ from aifactory.channel import CheckpointSaved, Message, Reader
 from aifactory.errors import FactoryError
 from aifactory.launch import Plan, attempt_name, plan
 from aifactory.launch.result import RunResult
+from aifactory.launch.scope import Scope
 from aifactory.orchestrate.again import Where, planned
 from aifactory.orchestrate.comparing import compared
 from aifactory.orchestrate.lines import checkpoints_key
@@ -89,9 +90,12 @@ def _fresh(context: dg.OpExecutionContext, config: TrainConfig, origin: Origin) 
             fix="launch the recipe with these overrides, or the spec without them",
             code="config",
         )
-    target = config.spec if config.spec else get_recipe(str(config.recipe))
+    recipe = get_recipe(config.recipe) if config.recipe else None
+    if recipe is not None:
+        # Before a spec of it is frozen, which would be written where this location may not write.
+        Scope.current().require(recipe.line, f"recipe {recipe.name}, whose line is {recipe.line}")
     return plan(
-        target,
+        recipe or str(config.spec),
         cluster=config.cluster,
         overrides=config.texts(),
         queue=config.queue,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -9,6 +10,7 @@ from typing import Any
 
 from aifactory.errors import FactoryError
 from aifactory.namespace import Key, Namespace, access
+from aifactory.namespace.identities import writer_of
 from aifactory.spec.run_spec import RunSpec
 from aifactory.store import Journal, Record, Store, canonical
 
@@ -42,12 +44,13 @@ def access_of(spec: RunSpec, resolution: Mapping[str, Any] | None = None) -> str
     return str(access.derive([Key.parse(key).access for key in keys]))
 
 
-def freeze(ns: Namespace, spec: RunSpec, resolution: Mapping[str, Any], *, writer: str = "plan") -> Path:
+def freeze(ns: Namespace, spec: RunSpec, resolution: Mapping[str, Any]) -> Path:
     """Write `spec.json` unless it is there, add the resolution to its journal unless the newest one is equal.
 
     Returns the path. FactoryError with code "edited" if another spec stands under this hash.
     """
-    directory = ns.class_root(access_of(spec, resolution)) / "specs" / spec.hash
+    of = access_of(spec, resolution)
+    directory = ns.class_root(of) / "specs" / spec.hash
     path: Path = directory / "spec.json"
     if not Store(directory).put("spec.json", spec.to_bytes()):
         RunSpec.load(path, hash=spec.hash)
@@ -55,7 +58,7 @@ def freeze(ns: Namespace, spec: RunSpec, resolution: Mapping[str, Any], *, write
     journal = Journal(directory / "resolutions")
     last = journal.last()
     if last is None or canonical(last.body) != canonical(body):
-        journal.append(body, writer=writer)
+        journal.append(body, writer=writer_of(of))
     return path
 
 
@@ -92,5 +95,6 @@ def _directories(ns: Namespace) -> Iterator[Path]:
     projects = [one for one in private.iterdir() if one.is_dir()] if private.is_dir() else []
     for root in (public, *projects):
         specs = root / "specs"
-        if specs.is_dir():
+        # A folder of another identity is not there for this user.
+        if os.access(root, os.R_OK | os.X_OK) and specs.is_dir():
             yield from (one for one in specs.iterdir() if (one / "spec.json").is_file())

@@ -1,0 +1,137 @@
+"""Processes of other users of this machine: a place that all of them may enter, and a Python that they may start."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+
+from aifactory.environments import ensure_environment
+from tests.orchestrate.lab import CHECKOUT
+
+# Numbers that no user of a machine has: nothing else is theirs, and no name is needed.
+PUBLIC, WARD, STRANGER = 61001, 61002, 61003
+HEAVY = shutil.ignore_patterns("test", "idlelib", "tkinter", "site-packages", "*.a")
+
+
+def root_only() -> None:
+    """Skip what only root can show: becoming another user, and giving folders away."""
+    if os.geteuid() != 0:
+        pytest.skip("only root becomes another user of the machine")
+    if not open_to_all(CHECKOUT):
+        pytest.skip(f"other users may not enter {CHECKOUT}")
+
+
+@dataclass
+class Users:
+    """`base` is entered by everybody, written by root; `pythons` are interpreters by the name of their lock."""
+
+    base: Path
+    pythons: dict[str, Path] = field(default_factory=dict)
+    libraries: str = ""
+
+    def folder(self, name: str, uid: int) -> Path:
+        """A folder of one user's own that others may read."""
+        path = self.base / name
+        path.mkdir()
+        os.chown(path, uid, uid)
+        return path
+
+    def environment(self, uid: int, **more: str) -> dict[str, str]:
+        """The environment of a process of this user; nothing of root's leaks into it."""
+        kept = {name: os.environ[name] for name in ("PATH", "LANG", "TZ", "AIFACTORY_MIRROR") if name in os.environ}
+        kept |= {"HOME": "/nonexistent", "AIFACTORY_ENVS": str(self.base / "envs"), "PYTHONDONTWRITEBYTECODE": "1"}
+        return kept | ({"LD_LIBRARY_PATH": self.libraries} if self.libraries else {}) | more
+
+    def run(self, uid: int, *arguments: str, lock: str = "dev", **environment: str) -> subprocess.CompletedProcess[str]:
+        """`python <arguments>` as that user, with its output."""
+        return subprocess.run(
+            [self.pythons[lock], *arguments],
+            user=uid,
+            group=uid,
+            extra_groups=[],
+            umask=0o022,
+            env=self.environment(uid, **environment),
+            cwd=self.base,
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=240,
+        )
+
+    def start(self, uid: int, command: list[str], log: Path, environment: Mapping[str, str]) -> subprocess.Popen[bytes]:
+        """A process of that user that goes on; its output in `log`, which root writes."""
+        with log.open("wb") as out:
+            return subprocess.Popen(
+                [str(self.pythons["dev"]), *command],
+                user=uid,
+                group=uid,
+                extra_groups=[],
+                umask=0o022,
+                env=self.environment(uid, **environment),
+                cwd=self.base,
+                stdin=subprocess.DEVNULL,
+                stdout=out,
+                stderr=subprocess.STDOUT,
+                start_new_session=True,
+            )
+
+
+@contextmanager
+def users() -> Iterator[Users]:
+    """A place for other users, outside of pytest's folders, which are their owner's alone."""
+    base = Path(tempfile.mkdtemp(prefix="aifactory-users-"))
+    base.chmod(0o755)
+    try:
+        found = Users(base)
+        made = Path(os.environ.get("AIFACTORY_ENVS") or CHECKOUT / ".aifactory" / "envs")
+        home = Path(sys.base_prefix).resolve()
+        if not open_to_all(home):
+            home = _copy(home, base / "python")
+            found.libraries = str(home / "lib")
+        for lock in ("dev", "data"):
+            python = ensure_environment(made, CHECKOUT / "locks" / f"{lock}.lock")
+            found.pythons[lock] = _twin(python.parents[1], base / "envs", home)
+        yield found
+    finally:
+        shutil.rmtree(base, ignore_errors=True)
+
+
+def open_to_all(path: Path) -> bool:
+    """Whether every user may enter this folder."""
+    return all(place.stat().st_mode & 0o001 for place in (path, *path.parents))
+
+
+def _copy(home: Path, target: Path) -> Path:
+    """The interpreter where everybody may read it; hard links, so that it takes no room and little time."""
+    for part in ("bin", "lib"):
+        shutil.copytree(home / part, target / part, ignore=HEAVY, symlinks=True, copy_function=_link)
+    return target
+
+
+def _link(source: str, target: str) -> str:
+    try:
+        os.link(source, target)
+    except OSError:
+        shutil.copy2(source, target)
+    return target
+
+
+def _twin(env: Path, envs: Path, home: Path) -> Path:
+    """The same environment with the other interpreter: its packages are read where they are."""
+    twin = envs / env.name
+    (twin / "bin").mkdir(parents=True)
+    version = f"python{sys.version_info.major}.{sys.version_info.minor}"
+    (twin / "bin" / "python").symlink_to(home / "bin" / version)
+    (twin / "lib").symlink_to(env / "lib")
+    (twin / "pyvenv.cfg").write_text(f"home = {home / 'bin'}\ninclude-system-site-packages = false\n")
+    shutil.copy(env / ".complete", twin)
+    return twin / "bin" / "python"
