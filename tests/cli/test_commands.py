@@ -12,7 +12,7 @@ from pathlib import Path
 from tests.cli.conftest import Lab
 from tests.orchestrate.lab import CHECKOUT
 
-COMMANDS = ("plan", "launch", "diff", "runs", "path", "versions", "rollback", "image", "doctor")
+COMMANDS = ("plan", "launch", "diff", "runs", "path", "versions", "promote", "rollback", "image", "doctor")
 
 
 def test_help_names_every_command_and_the_exit_codes(lab: Lab):

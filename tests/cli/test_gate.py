@@ -10,9 +10,9 @@ from tests.cli.conftest import Lab
 CLEAN = "public/letters/clean"
 
 
-def test_a_plan_lists_what_the_gate_would_refuse_and_succeeds(built: Lab) -> None:
+def test_a_plan_lists_what_the_gate_would_refuse_and_exits_as_a_launch_would(built: Lab) -> None:
     answer = built("plan", CLEAN, "--queue", "fast", "--json")
-    assert answer.code == 0
+    assert answer.code == 3
     assert answer.json["gate"]["outcome"] == "refused"
     assert [one["code"] for one in answer.json["gate"]["refusals"]] == ["no_queue"]
     assert built("plan", CLEAN, "--json").json["gate"] == {"outcome": "passed", "refusals": []}

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -62,6 +63,14 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def world(built: Path, monkeypatch: pytest.MonkeyPatch) -> World:
     """That lab; its trainings and evaluations only exist as files."""
     return World(make(built, monkeypatch))
+
+
+@pytest.fixture
+def own_world(built: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> World:
+    """A copy of that lab, for tests that publish."""
+    for name in ("project", "namespace"):
+        shutil.copytree(built / name, tmp_path / name, symlinks=True)
+    return World(make(tmp_path, monkeypatch, built / "state"))
 
 
 @pytest.fixture

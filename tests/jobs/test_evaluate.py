@@ -120,4 +120,4 @@ def test_something_that_is_no_checkpoint_is_refused(world: World, instance: dg.D
     (event,) = result.get_step_failure_events()
     data = event.step_failure_data.user_failure_data
     assert data is not None
-    assert "is no checkpoint of a run" in str(data.description)
+    assert "is no checkpoint of a training" in str(data.description)

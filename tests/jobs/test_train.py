@@ -61,7 +61,7 @@ def test_unknown_fields_are_refused_by_the_launchpad_already() -> None:
 
 
 def test_no_field_of_a_job_is_called_as_yaml_calls_a_truth() -> None:
-    for name in ("train", "evaluate"):
+    for name in ("train", "evaluate", "promote"):
         fields = job(name).nodes[0].definition.config_schema.as_field().config_type.fields  # type: ignore[attr-defined]
         assert not {"on", "off", "yes", "no", "y", "n"} & set(fields)
 

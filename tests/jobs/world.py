@@ -102,9 +102,16 @@ class World:
         self.ended(name, planned, saved, ended=ended)
         return run_id, name, paths
 
-    def scored(self, path: str, values: Sequence[float], **more: Any) -> tuple[str, str]:
+    def saved(self, run: str, planned: Plan, step: int) -> str:
+        """A finished training of that plan with one checkpoint; its path."""
+        path = f"/factory/public/runs/{run}/checkpoints/step-{step:08d}"
+        digest = checkpoint(self.lab.namespace.local(path), step)
+        self.ended(run, planned, [CheckpointSaved(step=step, path=path, digest=digest, loss=1.0)])
+        return path
+
+    def scored(self, path: str, values: Sequence[float], *, label: str = "", **more: Any) -> tuple[str, str]:
         """A finished evaluation: the Dagster run id that replays it, and its name."""
-        label = f"step-{int(path[-8:])}"
+        label = label or f"step-{int(path[-8:])}"
         run_id, name, planned = self.planned("evaluate", label, EvaluateTarget(path))
         self.ended(name, planned, [score(value) for value in values], **more)
         return run_id, name

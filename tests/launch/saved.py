@@ -11,13 +11,19 @@ from aifactory.store import canonical, digest, hash_file
 LINE = "public/models/tiny"
 
 
+def put_run(planned: Plan, run: str) -> Path:
+    """The directory of a run of that plan, as its launcher leaves it before the first attempt."""
+    directory = planned.class_root / "runs" / run
+    directory.mkdir(parents=True, exist_ok=True)
+    (directory / "spec.json").write_bytes(planned.spec.to_bytes())
+    (directory / "context.json").write_bytes(planned.context.to_bytes())
+    return directory
+
+
 def save(ns: Namespace, trained: Plan, run: str, step: int, *, attempt: int = 1, weights: str = "weights") -> str:
     """Put a checkpoint with files into the run's directory, which is made; its canonical path."""
-    directory = trained.class_root / "runs" / run
-    place = directory / "checkpoints" / f"step-{step:08d}"
+    place = put_run(trained, run) / "checkpoints" / f"step-{step:08d}"
     place.mkdir(parents=True)
-    (directory / "spec.json").write_bytes(trained.spec.to_bytes())
-    (directory / "context.json").write_bytes(trained.context.to_bytes())
     model = {
         "gpt": trained.spec.train.model.document(),
         "precision": trained.spec.train.precision,

@@ -21,6 +21,7 @@ TYPED = frozenset(
         "pin",
         "run_name",
         "second_checkout",
+        "unknown_checkpoint",
         "unknown_cluster",
         "unknown_code",
         "unknown_commit",

@@ -25,7 +25,8 @@ def path_command(
     lines = [str(place)]
     bare = name.partition("@")[0]
     if files or part or verify or as_json:
-        if name.startswith(("public/", "private/")) and "/@" not in name and not Key(bare).is_line:
+        key = name.startswith(("public/", "private/")) and "/@" not in name
+        if key and (not Key(bare).is_line or place.name.startswith("@")):
             snapshot = ns.resolve(name)
             if verify:
                 snapshot.verify()

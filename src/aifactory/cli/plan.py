@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import shlex
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from aifactory.cli.failures import REFUSED
 from aifactory.cli.output import JsonOption, console, person, print_json
 from aifactory.cli.target import HELP, target
 
@@ -23,7 +25,11 @@ Queue = Annotated[str | None, typer.Option(help="A queue of that cluster.")]
 Priority = Annotated[str | None, typer.Option(help="A priority of that cluster.")]
 Pins = Annotated[
     list[str] | None,
-    typer.Option("--pin", help="Read this version of an input, instead of its current one.", metavar="KEY@VERSION"),
+    typer.Option(
+        "--pin",
+        help="Read this version of an input, instead of its current one; a checkpoint, to start from it.",
+        metavar="KEY@VERSION",
+    ),
 ]
 InputsOf = Annotated[str | None, typer.Option(help="Read what this run read.", metavar="RUN")]
 Image = Annotated[str | None, typer.Option(help="Run this older image of this machine.", metavar="DIGEST")]
@@ -43,7 +49,7 @@ def plan_command(
     """Resolve what would run, write its frozen spec and nothing else, and print its hash.
 
     `aifactory launch HASH` then launches exactly that. The gate is asked as a launch would ask it; what it would refuse
-    is listed, and this command succeeds all the same.
+    is listed, and this command then exits 3 as that would.
     """
     from aifactory.launch import ask
 
@@ -51,8 +57,10 @@ def plan_command(
     answer = ask(planned)
     if as_json:
         print_json(describe(planned) | {"gate": answer.document()})
-        return
-    show(planned, answer)
+    else:
+        show(planned, answer)
+    if answer.refusals:
+        raise typer.Exit(REFUSED)
 
 
 def make(
@@ -129,6 +137,7 @@ def show(planned: Plan, answer: Answer) -> None:
         "priority": context.priority,
         "line": context.line,
         "suites": ", ".join(f"{suite.key}@{suite.version[:16]}" for suite in context.suites),
+        "pinned": ", ".join(context.pins),
         "commit": commit,
         "frozen spec": planned.path,
     }
@@ -138,7 +147,19 @@ def show(planned: Plan, answer: Answer) -> None:
     out.print(Text.assemble(("gate ", "bold"), "passes" if not answer.refusals else "would refuse it"))
     for refusal in answer.refusals:
         out.print(Text("\n".join(f"  {line}" for line in str(refusal).splitlines()), "red"))
-    out.print(Text(f"launch it: aifactory launch {planned.hash}", "dim"))
+    if not answer.refusals:
+        out.print(Text(f"launch it: {command(planned)}", "dim"), soft_wrap=True)
+
+
+def command(planned: Plan) -> str:
+    """What launches exactly this plan: the spec by its hash, and where it was to go."""
+    context, words = planned.context, ["aifactory", "launch", planned.hash]
+    if context.cluster != "local":
+        words += ["--cluster", context.cluster]
+    for name in ("queue", "priority"):
+        if value := getattr(context, name):
+            words += [f"--{name}", value]
+    return shlex.join(words)
 
 
 def _flat(config: dict[str, Any], prefix: str = "") -> list[tuple[str, object]]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, get_args
 
 import typer
 
@@ -16,17 +16,20 @@ if TYPE_CHECKING:
 
 def runs_command(
     run: Annotated[str | None, typer.Argument(help="One run: everything about it.")] = None,
-    kind: Annotated[str | None, typer.Option(help="Only build, train or evaluate.")] = None,
+    kind: Annotated[str | None, typer.Option(help="Only build, train, evaluate or smoke.")] = None,
     state: Annotated[str | None, typer.Option(help="Only runs of this state: running, succeeded, ...")] = None,
     limit: Annotated[int, typer.Option(min=1, help="At most so many, the newest.")] = 30,
     stop: Annotated[bool, typer.Option("--stop", help="Stop that run, and wait until it has ended.")] = False,
     as_json: Annotated[bool, JsonOption] = False,
 ) -> None:
     """List the runs of the namespace, the newest first, or show (or stop) one."""
-    from aifactory.launch.runs import runs
+    from aifactory.launch.runs import STATES, runs
     from aifactory.launch.runs import stop as stop_run
     from aifactory.namespace import Namespace
+    from aifactory.spec.run_spec import Kind
 
+    _known("--kind", kind, get_args(Kind))
+    _known("--state", state, STATES)
     ns = Namespace.open()
     if run is None:
         if stop:
@@ -34,7 +37,7 @@ def runs_command(
         found = [
             one for one in runs(ns) if (kind is None or one.kind == kind) and (state is None or one.state == state)
         ][:limit]
-        _list(found, as_json)
+        _list(found, as_json, filtered=kind is not None or state is not None)
         return
     if stop:
         print(stop_run(ns, run, writer=person()))
@@ -46,16 +49,24 @@ def runs_command(
         _show(facts)
 
 
-def _list(found: list[RunSummary], as_json: bool) -> None:
+def _known(option: str, value: str | None, known: tuple[str, ...]) -> None:
+    if value is not None and value not in known:
+        raise typer.BadParameter(f"{option} {value}: it is one of {', '.join(known)}")
+
+
+def _list(found: list[RunSummary], as_json: bool, *, filtered: bool) -> None:
     if as_json:
         print_json([vars(one) | {"directory": str(one.directory)} for one in found])
+        return
+    if not found:
+        print("no run is like that" if filtered else "nothing has run yet: `aifactory launch <recipe or key>`")
         return
     rows = [
         (
             one.run,
             one.kind,
             one.state,
-            one.recipe or one.target,
+            one.about or one.recipe or one.target,
             (one.started or "")[:19].replace("T", " "),
             one.requester,
         )
@@ -110,7 +121,7 @@ def _show(facts: dict[str, Any]) -> None:
     commit = (context["commit"] or "no commit") + (" with uncommitted changes" if context["dirty"] else "")
     lines = {
         "kind": facts["kind"],
-        "of": facts["recipe"] or facts["target"],
+        "of": facts["about"] or facts["recipe"] or facts["target"],
         "spec": facts["hash"],
         "inputs": ", ".join(f"{one['key']}@{one['version'][:16]}" for one in facts["spec"]["inputs"]),
         "image": f"{facts['spec']['image']['name']} {facts['spec']['image']['digest'][:16]}",

@@ -1,4 +1,4 @@
-"""What a person typed as the thing to plan: a recipe, a stage, a checkpoint, a frozen spec."""
+"""What a person typed as the thing to plan: a recipe, a stage, a checkpoint, a line, a frozen spec."""
 
 from __future__ import annotations
 
@@ -13,33 +13,37 @@ if TYPE_CHECKING:
     from aifactory.launch import EvaluateTarget
     from aifactory.spec import Recipe
 
-CHECKPOINT = re.compile(r"/checkpoints/step-\d{8}/?$")
-HASH = re.compile(r"[0-9a-f]{64}")
+HASH = re.compile(r"[0-9a-f]{8,64}")
 HELP = (
-    "A recipe (`tiny`), a stage's key (`public/icd10cm/clean`), a checkpoint (`/factory/.../checkpoints/step-00000100`)"
-    " or the hash of a frozen spec."
+    "A recipe (`tiny`), a stage's key (`public/icd10cm/clean`), a checkpoint (`/factory/.../checkpoints/step-00000100` "
+    "or `<run>/100`), a line of models (`public/models/tiny`, or `...@<version>`), or the hash of a frozen spec (8 "
+    "digits or more)."
 )
 
 
 def target(text: str, project: Project) -> Recipe | Stage | EvaluateTarget | str:
-    """The object that `text` names. FactoryError (code "unknown_target") with close names."""
+    """The object that `text` names. FactoryError (code "unknown_target") with close names, "unknown_spec"."""
     from aifactory.datasets import find_stages
     from aifactory.launch import EvaluateTarget
+    from aifactory.launch.checkpoint import is_line
+    from aifactory.launch.saved import find_checkpoint, names_checkpoint
     from aifactory.namespace import Namespace
-    from aifactory.spec import find_recipes
+    from aifactory.spec import find_recipes, load_frozen
 
-    if HASH.fullmatch(text):
-        return text
-    if CHECKPOINT.search(text):
-        ns = Namespace(project.namespace)
-        return EvaluateTarget(checkpoint=ns.canonical(ns.local(text)))
-    stages = find_stages(project)
-    if text in stages:
-        return stages[text]
+    ns = Namespace(project.namespace)
+    if names_checkpoint(text):
+        return EvaluateTarget(find_checkpoint(text.rstrip("/"), ns))
+    if is_line(text):
+        return EvaluateTarget(text)
     recipes = find_recipes(project)
     if text in recipes:
         return recipes[text]
-    raise unknown(text, [*recipes, *stages])
+    if HASH.fullmatch(text):
+        return load_frozen(ns, text).spec.hash
+    stages = find_stages(project)
+    if text in stages:
+        return stages[text]
+    raise unknown(text, [*recipes, *stages, *sorted({recipe.line for recipe in recipes.values()})])
 
 
 def unknown(text: str, known: list[str]) -> FactoryError:
@@ -50,6 +54,6 @@ def unknown(text: str, known: list[str]) -> FactoryError:
         f"nothing here is called {text!r}",
         found=text,
         expected=", ".join(get_close_matches(text, known, n=3, cutoff=0.5) or sorted(known)) or "a recipe or a stage",
-        fix="name a recipe, a stage's key, a checkpoint's path or the hash of a frozen spec",
+        fix="name a recipe, a stage's key, a checkpoint, a line or the hash of a frozen spec",
         code="unknown_target",
     )

@@ -25,7 +25,7 @@ class InputFact:
     """One input. `published`: its journal has this version. `problem`: why its bytes can't be read, if so.
 
     `checks`: the blocking checks that its publication lists, and every other blocking check that is red. `shape`: that
-    of the model in a checkpoint.
+    of the model in a checkpoint or a line.
     """
 
     role: str

@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 import json
-import re
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from aifactory.errors import FactoryError
 from aifactory.launch.runs import find_run
+from aifactory.launch.saved import FILE, STEP, find_checkpoint, step_of
 from aifactory.namespace import Key, Namespace, Promoted, Publication, Publications
 from aifactory.spec import Context, InputRef, RunSpec, load_frozen
 from aifactory.store import digest
 
-STEP = re.compile(r"step-\d{8}")
-FILE, MODEL_FILE = "checkpoint.json", "model.json"
+MODEL_FILE = "model.json"
 
 
 @dataclass(frozen=True)
@@ -32,10 +31,11 @@ class Trained:
 
 
 def trained(name: str, ns: Namespace) -> Trained:
-    """What `name` names: the path of a checkpoint of a run, or a line (`public/models/tiny`, `...@version`).
+    """What `name` names: a checkpoint of a run (its path, `<run>/<step>`, its digest), or a line
+    (`public/models/tiny`, `...@version`).
 
     Raises FactoryError: "checkpoint" for what is no whole checkpoint of a training, or whose record was altered;
-    "unpublished" and "version" for a line.
+    "unknown_run" and "unknown_checkpoint"; "unpublished" and "version" for a line.
     """
     return _promoted(name, ns) if is_line(name) else _of_run(name, ns)
 
@@ -90,8 +90,19 @@ def model_description(place: Path) -> dict[str, Any]:
         ) from error
 
 
+def step_at(place: str, ns: Namespace) -> int | None:
+    """The step of what stands at this canonical path, a checkpoint or a promoted model; None where nothing says it."""
+    step = step_of(place)
+    if step is not None or not place:
+        return step
+    try:
+        return int(checkpoint_record(ns.local(place))["step"])
+    except (FactoryError, KeyError, ValueError):
+        return None
+
+
 def _of_run(name: str, ns: Namespace) -> Trained:
-    place = ns.local(name)
+    place = ns.local(find_checkpoint(name, ns))
     run = place.parent.parent
     if not STEP.fullmatch(place.name) or place.parent.name != "checkpoints" or not (place / FILE).is_file():
         raise _no_checkpoint(name, place)

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
+from pathlib import Path
 
 from aifactory.errors import FactoryError
 from aifactory.launch.asked import CheckFact, InputFact, Shape
+from aifactory.launch.checkpoint import model_description
 from aifactory.launch.resolve import checkpoint_digest
 from aifactory.namespace import Audit, Audits, Key, Namespace, Publications
 from aifactory.spec import Context, InputRef, RunSpec, Train
@@ -34,15 +37,18 @@ def _input(ref: InputRef, context: Context, ns: Namespace) -> InputFact:
     later = (entry.audit for entry in entries.values() if entry.at > published)
     asked |= dict.fromkeys(audit.check for audit in later if audit.blocking and not audit.passed)
     checks = tuple(_check(name, latest.get(name), ref, ns) for name in asked)
-    benchmark, problem = False, ""
+    benchmark, problem, shape = False, "", None
     if publications:
         try:
             snapshot = ns.resolve(ref.key, ref.version)
             benchmark = snapshot.manifest.benchmark
             snapshot.look()
+            shape = _shape_in(snapshot.path) if ref.kind == "model" else None
         except FactoryError as error:
             problem = str(error)
-    return InputFact(ref.role, ref.kind, ref.key, ref.version, access, bool(publications), benchmark, problem, checks)
+    return InputFact(
+        ref.role, ref.kind, ref.key, ref.version, access, bool(publications), benchmark, problem, checks, shape
+    )
 
 
 def _check(name: str, audit: Audit | None, ref: InputRef, ns: Namespace) -> CheckFact:
@@ -75,8 +81,17 @@ def _checkpoint(ref: InputRef, context: Context, ns: Namespace) -> tuple[str, Sh
 
 def shape_of(spec: RunSpec) -> Shape | None:
     """Every field of the model but the length of its sequences: positions are no weights."""
-    if not isinstance(spec.config, Train):
-        return None
-    fields = spec.config.model.document()
+    return _shape(spec.config.model.document()) if isinstance(spec.config, Train) else None
+
+
+def _shape_in(place: Path) -> Shape:
+    """The shape of a promoted model, which says it itself: its training's run may be gone."""
+    described = model_description(place).get("gpt")
+    if not isinstance(described, dict):
+        raise FactoryError(f"{place} does not say the shape of its model", fix="promote it again", code="checkpoint")
+    return _shape(described)
+
+
+def _shape(fields: Mapping[str, object]) -> Shape:
     numbers = ((name, value) for name, value in fields.items() if name != "context")
     return tuple(sorted((name, value) for name, value in numbers if isinstance(value, int)))

@@ -9,9 +9,12 @@ from dataclasses import dataclass, field
 from aifactory.errors import FactoryError
 from aifactory.launch.checkpoint import Trained, trained
 from aifactory.launch.clusters import close_matches
+from aifactory.launch.image_commit import image_in_runs
 from aifactory.launch.image_schema import ABOUT
 from aifactory.launch.images import images_directory
+from aifactory.launch.rebuild import rebuild
 from aifactory.launch.runs import get_run
+from aifactory.launch.saved import names_checkpoint
 from aifactory.namespace import Key, Namespace
 from aifactory.project import Project
 from aifactory.spec import Context, ImageName, ImageRef, RunSpec, image_digest
@@ -42,7 +45,7 @@ class Pins:
         by_hand: dict[str, str] = {}
         checkpoints: dict[str, Trained] = {}
         for text in pins:
-            if text.startswith("/"):
+            if text.startswith("/") or names_checkpoint(text):
                 found = trained(text, ns)
                 key, version = found.ref.key, found.ref.version
                 checkpoints[key] = found
@@ -59,6 +62,20 @@ class Pins:
 
     def __bool__(self) -> bool:
         return bool(self.by_hand or self.run is not None or self.image is not None)
+
+    def said(self, image: ImageRef) -> tuple[str, ...]:
+        """What a context keeps of them: `key@version`, a checkpoint's path, `inputs of <run>`, `image <digest>` (that
+        of the spec, `image`, if it was named)."""
+        by_hand = (
+            self.checkpoints[key].place if self.is_checkpoint(key, version) else f"{key}@{version[:16]}"
+            for key, version in self.by_hand.items()
+        )
+        run = [] if self.run is None else [f"inputs of {self.run}"]
+        return (*sorted(by_hand), *run, *([] if self.image is None else [f"image {image.digest[:16]}"]))
+
+    def is_checkpoint(self, key: str, version: str) -> bool:
+        """Whether this is the digest of a pinned checkpoint of the line `key`, not a version of the line."""
+        return key in self.checkpoints and self.checkpoints[key].ref.version == version
 
     def version(self, key: str) -> str | None:
         """The version to read the key in, if it is pinned."""
@@ -93,12 +110,16 @@ class Pins:
         known = sorted({*_on_this_machine(project, name), image_digest(project, name)})
         found = [digest for digest in known if digest.startswith(self.image)]
         if len(self.image) < SHORTEST or len(found) != 1:
+            used = image_in_runs(Namespace(project.namespace), name, self.image) if not found else None
+            again = rebuild(*used) if used else f"aifactory image build {name} --commit <commit>"
             raise FactoryError(
                 f"{self.image}: {'more than one' if len(found) > 1 else 'no'} image {name} on this machine has this "
                 "digest",
                 found=", ".join(digest[:16] for digest in found) or self.image,
                 expected=f"{SHORTEST} digits or more of one of {', '.join(digest[:16] for digest in known)}",
-                fix="`aifactory image list` shows them; `aifactory image build` makes one again from git",
+                fix="name more digits"
+                if found
+                else f"make it again from git: `{again}`; `aifactory image list` shows those that are here",
                 code="unknown_image",
             )
         return ImageRef(name=name, digest=found[0])
@@ -122,6 +143,14 @@ def _parse(text: str, ns: Namespace) -> tuple[str, str]:
 def _inputs(run: str, ns: Namespace) -> tuple[dict[str, str], str | None]:
     """Versions by key, and the place of the checkpoint that the run started from, if it did."""
     directory = get_run(ns, run)
+    if not (directory / "context.json").is_file():
+        raise FactoryError(
+            f"the run {run} was never launched",
+            found=f"{directory} without context.json",
+            expected="a run that passed its gate or was refused by it",
+            fix="name a run of `aifactory runs`",
+            code="unknown_run",
+        )
     spec, context = RunSpec.load(directory / "spec.json"), Context.load(directory / "context.json")
     place = context.places.get("start") if spec.inputs_of("checkpoint") else None
     return {ref.key: ref.version for ref in (*context.suites, *spec.inputs)}, place

@@ -10,10 +10,12 @@ from typing import Any
 from aifactory.datasets import Stage, find_stages
 from aifactory.errors import FactoryError
 from aifactory.launch.allowance import allowance
+from aifactory.launch.checkpoint import is_line
 from aifactory.launch.clusters import close_matches
 from aifactory.launch.pins import Pins
 from aifactory.launch.resolve import resolve_checks, resolve_evaluation, resolve_recipe, resolve_stage, started_from
 from aifactory.launch.runs import find_run
+from aifactory.launch.saved import names_checkpoint
 from aifactory.namespace import Namespace
 from aifactory.project import Project
 from aifactory.spec import (
@@ -30,7 +32,8 @@ from aifactory.spec import (
 
 @dataclass(frozen=True)
 class EvaluateTarget:
-    """Evaluate the checkpoint at this canonical path (`/factory/.../checkpoints/step-<8 digits>`)."""
+    """Evaluate this checkpoint (`/factory/.../checkpoints/step-<8 digits>`, `<run>/<step>`, its digest), or what this
+    line stands for (`public/models/tiny`, or `...@version`)."""
 
     checkpoint: str
 
@@ -86,10 +89,10 @@ def plan(
     """Resolve the target and freeze its spec. Nothing is launched.
 
     A recipe trains, a stage builds, a CheckTarget runs checks, an EvaluateTarget scores a checkpoint. A string is the
-    hash of a frozen spec (or at least 8 digits of it), which takes its newest resolution; a stage's key, the canonical
-    path of a checkpoint, or else a recipe's name. Raises GateRefused for inputs that are not built (all of them, code
-    "input_not_built"), FactoryError for a target or an override that is wrong. `allow` names refusals of the gate that
-    are overridden for the reason `why`.
+    hash of a frozen spec (or at least 8 digits of it), which takes its newest resolution; a stage's key, a checkpoint
+    (its path or `<run>/<step>`), a line or a version of it, or else a recipe's name. Raises GateRefused for inputs that
+    are not built (all of them, code "input_not_built"), FactoryError for a target or an override that is wrong. `allow`
+    names refusals of the gate that are overridden for the reason `why`.
 
     Pins by hand: `pins` name `key@version` for inputs, `inputs_of` a run whose inputs are taken, `image` an older image
     on this machine. Raises FactoryError: "pin", "version", "unpublished", "unknown_run", "unknown_image".
@@ -125,6 +128,7 @@ def plan(
             resolved = resolve_checks(target.stage, target.checks, target.version, ns, project)
         else:
             resolved = resolve_evaluation(target.checkpoint, ns, project, pinned)
+    asked["pins"] = pinned.said(resolved.spec.image)
     context = _context(resolved.context, asked, ns, project)
     path = freeze(ns, resolved.spec, _resolution(context))
     return Plan(resolved.spec, context, resolved.spec.hash, path, resolved.label)
@@ -143,7 +147,7 @@ def resume(run: str, *, ns: Namespace | None = None) -> Plan | None:
 
 
 def _named(target: str, project: Project) -> Recipe | Stage | EvaluateTarget:
-    if target.startswith("/"):
+    if target.startswith("/") or is_line(target) or names_checkpoint(target):
         return EvaluateTarget(target)
     if "/" not in target:
         return get_recipe(target, project)

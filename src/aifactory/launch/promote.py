@@ -2,41 +2,47 @@
 
 from __future__ import annotations
 
-import shutil
 import uuid
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from aifactory.errors import FactoryError
-from aifactory.launch.checkpoint import FILE, checkpoint_record, is_line, model_description, trained
-from aifactory.namespace import Namespace, Promoted, Publications, Published, Snapshot, Staging
-from aifactory.store import canonical, digest, hash_file, write_file, writing
+from aifactory.launch.checkpoint import Trained, checkpoint_record, is_line, model_description, trained
+from aifactory.launch.copying import Told, copy_hashed
+from aifactory.launch.saved import FILE, FORMS
+from aifactory.namespace import Key, Namespace, Promoted, Publications, Published, Snapshot, Staging, access
+from aifactory.spec import load_frozen
+from aifactory.store import canonical, digest, write_file, writing
 
 
 @dataclass(frozen=True)
 class Promotion:
-    """The snapshot of the line, and what became of its publication."""
+    """The snapshot of the line, what became of its publication, and the checkpoint of the training `run`."""
 
     snapshot: Snapshot
     published: Published
     checkpoint: Promoted
+    run: str
 
 
-def promote(checkpoint: str, *, ns: Namespace, writer: str, why: str = "", origin: str = "") -> Promotion:
-    """Copy the checkpoint (its path) into its line's key and publish it; `writer` and `why` are for people, `origin`
-    names the Dagster run and step, if one did it.
+def promote(
+    checkpoint: str, *, ns: Namespace, writer: str, why: str = "", origin: str = "", told: Told | None = None
+) -> Promotion:
+    """Copy the checkpoint (its path, `<run>/<step>` or its digest) into its line's key and publish it; `writer` and
+    `why` are for people, `origin` names the Dagster run and step, if one did it. `told` hears of the copy.
 
     The version is that of the files and of nothing else: which attempt saved them is left out, so promoting the same
     checkpoint twice gives one version, and the second time changes nothing while it is current. Raises FactoryError:
-    "checkpoint" for what is none or was altered, "integrity" for a file that is not what was saved (both digests are
-    named), "rolled_back" when the line was rolled back meanwhile, "class", "disk_full".
+    "unknown_run", "unknown_checkpoint", "checkpoint" for what is none or was altered, "line" for one of another line,
+    "integrity" for a file that is not what was saved (both digests are named), "rolled_back" when the line was rolled
+    back meanwhile, "class", "disk_full".
     """
     if is_line(checkpoint):
         line = checkpoint.partition("@")[0]
         raise FactoryError(
             f"{checkpoint} is a line, not a checkpoint",
-            expected="/factory/<class>/runs/<run>/checkpoints/step-<8 digits>",
+            expected=FORMS,
             fix=f"name the checkpoint; `aifactory rollback {line}` brings back what was promoted before",
             code="checkpoint",
         )
@@ -51,23 +57,21 @@ def promote(checkpoint: str, *, ns: Namespace, writer: str, why: str = "", origi
             fix="promote a checkpoint from the run that made it",
             code="checkpoint",
         )
-    _verify(place, record)
+    _of_its_line(found, ns)
     model_description(place)
-    publications = Publications(ns, line)
-    frozen = publications.number()
     inputs = {ref.key: ref.version for ref in found.spec.inputs if ref.kind != "checkpoint"}
-    with Staging.start(ns, line, f"promote-{uuid.uuid4().hex[:12]}", inputs=inputs) as staging:
-        _copy(place, record, staging.path)
-        # The files may have changed between the look and the copy.
-        _verify(staging.path, record)
-        snapshot, _ = staging.seal(kind="model")
+    read = {ref.key: Key(ref.key).access for ref in found.spec.inputs}
+    access.check(Key(line).access, {**read, found.place: _class_of(found.place)}, output=line)
+    publications = Publications(ns, line)
+    frozen, build_key = publications.number(), digest({"checkpoint": record["digest"]})
+    snapshot = _there(publications, build_key) or _copied(place, record, ns, line, inputs, told)
     made = Promoted(digest=record["digest"], path=found.place, step=found.step, spec=found.spec.hash, origin=origin)
     published = publications.publish(
         snapshot.version,
         frozen,
         run=found.run,
         writer=writer,
-        build_key=digest({"checkpoint": made.digest}),
+        build_key=build_key,
         inputs=inputs,
         code_version=found.spec.image.digest,
         commit=found.context.commit or "",
@@ -75,25 +79,73 @@ def promote(checkpoint: str, *, ns: Namespace, writer: str, why: str = "", origi
         why=why,
         checkpoint=made,
     )
-    return Promotion(snapshot, published, made)
+    return Promotion(snapshot, published, made, found.run)
 
 
-def _copy(place: Path, record: dict[str, Any], target: Path) -> None:
-    with writing(target):
+def _of_its_line(found: Trained, ns: Namespace) -> None:
+    """A context can be edited, and no hash covers it: the resolutions of the spec say what it was frozen for."""
+    try:
+        resolutions = load_frozen(ns, found.spec.hash).resolutions
+    except FactoryError:
+        return  # the frozen spec was swept; its copy in the run's directory has been verified
+    lines = sorted({str(one.body["line"]) for one in resolutions if one.body.get("line")})
+    if lines and found.ref.key not in lines:
+        raise FactoryError(
+            f"{found.place} is a checkpoint of another line than its run's context says",
+            found=found.ref.key,
+            expected=" or ".join(lines),
+            fix=f"restore context.json of the run {found.run}, or train a recipe of the line {found.ref.key}",
+            code="line",
+        )
+
+
+def _class_of(place: str) -> str:
+    segments = place.split("/")[2:]
+    return segments[0] if segments[0] == access.PUBLIC else "/".join(segments[:2])
+
+
+def _there(publications: Publications, build_key: str) -> Snapshot | None:
+    """The snapshot of an earlier promotion of the same checkpoint, if every file of it is still what it was."""
+    earlier = publications.for_build(build_key)
+    try:
+        snapshot = publications.snapshot(earlier.version) if earlier is not None else None
+        if snapshot is not None:
+            snapshot.verify()
+    except FactoryError:
+        return None  # sealing a new copy puts it in the place of the damaged one
+    return snapshot
+
+
+def _copied(
+    place: Path, record: dict[str, Any], ns: Namespace, line: str, inputs: dict[str, str], told: Told | None
+) -> Snapshot:
+    total, done = sum(entry["bytes"] for entry in record["files"]), 0
+
+    def count(bytes: int) -> None:
+        nonlocal done
+        done += bytes
+        if told is not None:
+            told(done, total)
+
+    with Staging.start(ns, line, f"promote-{uuid.uuid4().hex[:12]}", inputs=inputs) as staging:
         for entry in record["files"]:
-            shutil.copyfile(place / entry["path"], target / entry["path"])
+            source = place / entry["path"]
+            if Path(entry["path"]).name != entry["path"] or not source.is_file() or source.is_symlink():
+                raise _changed(source, "no such file", f"{entry['bytes']} bytes")
+            size, sha256 = copy_hashed(source, staging.path / entry["path"], count)
+            if (size, sha256) != (entry["bytes"], entry["sha256"]):
+                expected = f"sha256 {entry['sha256']}, {entry['bytes']} bytes"
+                raise _changed(source, f"sha256 {sha256}, {size} bytes", expected)
         content = {name: value for name, value in record.items() if name != "digest"}
-        write_file(target / FILE, canonical({"content": content, "attempt": 0, "digest": record["digest"]}))
-
-
-def _verify(place: Path, record: dict[str, Any]) -> None:
+        with writing(staging.path):
+            write_file(staging.path / FILE, canonical({"content": content, "attempt": 0, "digest": record["digest"]}))
+        snapshot, _ = staging.seal(kind="model")
+    # What landed is hashed again by the seal: a disk that wrote something else is seen here.
+    landed = {file.path: (file.bytes, file.sha256) for file in snapshot.manifest.files}
     for entry in record["files"]:
-        file = place / entry["path"]
-        if Path(entry["path"]).name != entry["path"] or not file.is_file() or file.is_symlink():
-            raise _changed(file, "no such file", f"{entry['bytes']} bytes")
-        size, sha256 = hash_file(file)
-        if (size, sha256) != (entry["bytes"], entry["sha256"]):
-            raise _changed(file, f"sha256 {sha256}, {size} bytes", f"sha256 {entry['sha256']}, {entry['bytes']} bytes")
+        if landed[entry["path"]] != (entry["bytes"], entry["sha256"]):
+            raise _changed(snapshot.path / entry["path"], f"sha256 {landed[entry['path']][1]}", entry["sha256"])
+    return snapshot
 
 
 def _changed(file: Path, found: str, expected: str) -> FactoryError:

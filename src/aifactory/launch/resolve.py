@@ -9,9 +9,10 @@ from typing import cast
 from aifactory.datasets import Stage, build_config, check_config
 from aifactory.datasets.config import SNAPSHOT
 from aifactory.errors import FactoryError
-from aifactory.launch.checkpoint import Trained, model_description, trained
+from aifactory.launch.checkpoint import Trained, is_line, model_description, trained
 from aifactory.launch.checkpoint import checkpoint_digest as checkpoint_digest
 from aifactory.launch.inputs import Resolver
+from aifactory.launch.line import promoted_or_refused
 from aifactory.launch.pins import NONE, Pins
 from aifactory.namespace import Namespace, Publications
 from aifactory.project import Project
@@ -141,9 +142,11 @@ def resolve_evaluation(target: str, ns: Namespace, project: Project, pins: Pins 
     """An evaluation of one checkpoint, or of a promoted model, on the suites that its training's resolution fixed,
     pinned ones apart.
 
-    Raises FactoryError: "checkpoint" for what is no whole checkpoint of a run, "unpublished" and "version" for a line,
-    "no_suites" where the recipe names none.
+    Raises GateRefused for a line without a snapshot. Raises FactoryError: "checkpoint" for what is no whole checkpoint
+    of a run, "unknown_target" and "version" for a line, "no_suites" where the recipe names none.
     """
+    if is_line(target):
+        promoted_or_refused(target.partition("@")[0], ns, project)
     found = trained(target, ns)
     context = found.context
     if not context.suites:

@@ -8,12 +8,14 @@ import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import get_args
 
 from aifactory.channel import Commands, Process
 from aifactory.errors import FactoryError
 from aifactory.launch.attempts import Attempt, Attempts
 from aifactory.launch.clusters import close_matches
 from aifactory.launch.names import RUN_NAME
+from aifactory.launch.result import Outcome
 from aifactory.launch.session import GRACE_SECONDS, end
 from aifactory.namespace import Namespace
 from aifactory.spec import Context, RunSpec
@@ -21,11 +23,13 @@ from aifactory.store import Store
 
 RUNS = "runs"
 GATE = "gate.json"
+STATES = (*get_args(Outcome), "running", "planned", "damaged")
 
 
 @dataclass(frozen=True)
 class RunSummary:
-    """One line about a run. `state`: an outcome, "running", "planned" (no attempt yet) or "damaged". Times in UTC."""
+    """One line about a run. `state`: an outcome, "running", "planned" (no attempt yet) or "damaged". Times in UTC.
+    `about`: what it is a run of, as people say it: a key, a recipe, a training and its step, a version of a line."""
 
     run: str
     directory: Path
@@ -38,6 +42,7 @@ class RunSummary:
     requester: str
     started: str | None
     ended: str | None
+    about: str = ""
 
 
 def runs_directories(ns: Namespace) -> Iterator[Path]:
@@ -108,7 +113,20 @@ def summary(directory: Path) -> RunSummary:
         requester=context.requester,
         started=known[0].started if known else None,
         ended=newest.ended if newest else None,
+        about=_about(spec, context),
     )
+
+
+def _about(spec: RunSpec, context: Context) -> str:
+    if spec.kind == "build":
+        return spec.build.key
+    if spec.kind == "evaluate":
+        if models := spec.inputs_of("model"):
+            return models[0].name
+        step = next((int(place[-8:]) for place in context.places.values() if place[-8:].isdigit()), None)
+        if context.parent_run and step is not None:
+            return f"{context.parent_run}/{step}"
+    return context.recipe or context.line or ""
 
 
 def stop(ns: Namespace, run: str, *, writer: str = "cli", wait: bool = True) -> str:

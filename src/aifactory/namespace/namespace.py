@@ -65,8 +65,9 @@ class Namespace:
     def local(self, name: str | Path) -> Path:
         """The path at this site of a canonical name, a key, `key@version` or a path inside the tree.
 
-        A key stands for its current snapshot, a line for its directory. Nothing has to exist for a canonical name or
-        a path. Raises FactoryError "escape" for what lies outside of the tree or leaves it by a symlink.
+        A key stands for its current snapshot, a line that nothing was promoted to for its directory. Nothing has to
+        exist for a canonical name or a path. Raises FactoryError "escape" for what lies outside of the tree or leaves
+        it by a symlink.
         """
         text = str(name)
         if text == names.PREFIX or text.startswith(f"{names.PREFIX}/"):
@@ -76,7 +77,7 @@ class Namespace:
         bare, at, _ = text.partition("@")
         if names.is_control(bare) or "/@" in text:
             return names.from_canonical(self.root, f"{names.PREFIX}/{text}")
-        if not at and Key(bare).is_line:
+        if not at and Key(bare).is_line and Publications(self, Key(bare)).current() is None:
             return self.directory(bare)
         return self.resolve(text).path
 

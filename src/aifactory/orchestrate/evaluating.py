@@ -8,6 +8,7 @@ from pydantic import Field
 from aifactory.channel import Message, Scored
 from aifactory.errors import FactoryError
 from aifactory.launch import EvaluateTarget, Plan, plan
+from aifactory.launch.checkpoint import is_line
 from aifactory.launch.claims import claim
 from aifactory.launch.scope import Scope
 from aifactory.namespace import Namespace
@@ -17,14 +18,16 @@ from aifactory.orchestrate.lines import evaluations_key
 from aifactory.orchestrate.origin import Origin, by_person, requester
 from aifactory.orchestrate.pipes import ended_badly, failure, follow
 from aifactory.orchestrate.reported import materializations, value_of
-from aifactory.orchestrate.results import STEP, said, score_event
+from aifactory.orchestrate.results import said, score_event
 
 TRIES = 2
 
 
 class EvaluateConfig(dg.Config):
-    """Which checkpoint to score, by its canonical path: `/factory/<class>/runs/<run>/checkpoints/step-<8 digits>`.
-    `allow` names refusals of the gate by their codes that are overridden for the reason `why`."""
+    """What to score: a checkpoint (`/factory/<class>/runs/<run>/checkpoints/step-<8 digits>`, `<run>/<step>`) or what
+    a line stands for (`public/models/tiny`, or `...@version`). `allow` names refusals of the gate by their codes that
+    are overridden for the reason `why`. `pins` (`key@version` of suites) and `image` (a digest) take others than those
+    that the training fixed."""
 
     checkpoint: str
     cluster: str = "local"
@@ -32,11 +35,15 @@ class EvaluateConfig(dg.Config):
     priority: str | None = None
     allow: list[str] = Field(default_factory=list)
     why: str = ""
+    pins: list[str] = Field(default_factory=list)
+    image: str | None = None
 
     def label(self) -> str:
-        """How the run is called: the training and the step."""
-        found = STEP.search(self.checkpoint)
-        return f"step-{int(found[1])}" if found else "checkpoint"
+        """How the run is called: the step, or the line."""
+        if is_line(self.checkpoint):
+            return self.checkpoint.partition("@")[0].rpartition("/")[2]
+        step = self.checkpoint.rstrip("/").rpartition("/")[2].removeprefix("step-")
+        return f"step-{int(step)}" if step.isdigit() else "checkpoint"
 
 
 def evaluate(context: dg.OpExecutionContext, config: EvaluateConfig) -> None:
@@ -65,9 +72,8 @@ def evaluate(context: dg.OpExecutionContext, config: EvaluateConfig) -> None:
     if not result.succeeded:
         raise ended_badly(result, f"evaluation {name}")
     if not any(value_of(event, "run") == name for event in materializations(context.instance, _key(chosen))):
-        context.log_event(
-            score_event(chosen, config.checkpoint, name, result.attempt, result.directory, list(scores.values()))
-        )
+        place = next(iter(chosen.context.places.values()), config.checkpoint)
+        context.log_event(score_event(chosen, place, name, result.attempt, result.directory, list(scores.values())))
     context.add_output_metadata({"run": name, "spec": chosen.hash, "suites": len({one.key for one in scores.values()})})
 
 
@@ -82,6 +88,8 @@ def _fresh(context: dg.OpExecutionContext, config: EvaluateConfig, origin: Origi
         priority=config.priority,
         allow=config.allow,
         why=config.why,
+        pins=config.pins,
+        image=config.image,
         requester=requester(context.run),
         origin=origin.text,
     )

@@ -65,8 +65,8 @@ def _specs(line: str, recipes: Sequence[Recipe]) -> list[dg.AssetSpec]:
             asset_key(line),
             deps=[checkpoints_key(line), evaluations_key(line)],
             description=f"The model that `{line}` stands for: one of its checkpoints, once it is promoted. Promoting "
-            "publishes the checkpoint as this key's current snapshot, and materializes this asset; a later release "
-            "brings the command. Until then it stays unmaterialized.",
+            "publishes the checkpoint as this key's current snapshot, and materializes this asset: by the job "
+            "`promote`, or `aifactory promote` in a terminal.",
             kinds={"model"},
             tags=tags,
             metadata=metadata,

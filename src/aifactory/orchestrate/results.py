@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
 from typing import Any
 
@@ -10,10 +9,10 @@ import dagster as dg
 
 from aifactory.channel import CheckpointSaved, Message, Scored
 from aifactory.launch import Plan
+from aifactory.launch.checkpoint import step_at
+from aifactory.namespace import Namespace
 from aifactory.orchestrate.keys import access_of
 from aifactory.orchestrate.lines import checkpoints_key, evaluations_key
-
-STEP = re.compile(r"/checkpoints/step-(\d{8})$")
 
 
 def checkpoint_event(plan: Plan, run: str, message: Message, saved: CheckpointSaved) -> dg.AssetMaterialization:
@@ -44,7 +43,8 @@ def checkpoint_event(plan: Plan, run: str, message: Message, saved: CheckpointSa
 def score_event(
     plan: Plan, checkpoint: str, run: str, attempt: int, directory: Path, scores: list[Scored]
 ) -> dg.AssetMaterialization:
-    """The scores of one checkpoint (its canonical path) by the evaluation `run`, whose plan names a line."""
+    """The scores of one checkpoint or promoted model (its canonical path) by the evaluation `run`, whose plan names a
+    line."""
     line = plan.context.line or ""
     metadata: dict[str, Any] = {}
     for score in scores:
@@ -55,9 +55,11 @@ def score_event(
         metadata |= {name: float(score.value), f"{name} low": float(score.low), f"{name} high": float(score.high)}
         metadata[f"{suite} items"] = score.items
         metadata |= {f"{suite} {extra}": float(value) for extra, value in sorted(score.extra.items())}
-    found = STEP.search(checkpoint)
-    if found:
-        metadata["step"] = int(found[1])
+    step = step_at(checkpoint, Namespace.open())
+    if step is not None:
+        metadata["step"] = step
+    for model in plan.spec.inputs_of("model"):
+        metadata["model"] = model.name
     metadata |= {
         "checkpoint": checkpoint,
         "run": run,

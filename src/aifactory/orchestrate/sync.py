@@ -96,21 +96,27 @@ def _told(event: dg.AssetMaterialization) -> int:
 
 def _is_pending(instance: dg.DagsterInstance, ns: Namespace, publication: Publication) -> bool:
     """Whether a Dagster run made it that will still say so."""
-    if publication.action != "publish" or not publication.run:
-        return False
-    try:
-        plan = resume(publication.run, ns=ns)
-    except FactoryError:
-        return False
-    if plan is None or plan.context.origin is None:
-        return False
-    run = instance.get_run_by_id(plan.context.origin.partition("/")[0])
+    origin = _origin(ns, publication)
+    run = instance.get_run_by_id(origin.partition("/")[0]) if origin else None
     if run is None:
         return False
     if run.status not in ENDED:
         return True
     age = (datetime.now(UTC) - datetime.fromisoformat(publication.at)).total_seconds()
     return run.status == dg.DagsterRunStatus.FAILURE and age < GRACE_SECONDS
+
+
+def _origin(ns: Namespace, publication: Publication) -> str | None:
+    """The Dagster run and step that published: those of a build's run, or of who promoted a checkpoint."""
+    if publication.action != "publish" or not publication.run:
+        return None
+    if publication.checkpoint is not None:
+        return publication.checkpoint.origin  # `run` is the training, which may be over or go on
+    try:
+        plan = resume(publication.run, ns=ns)
+    except FactoryError:
+        return None
+    return None if plan is None else plan.context.origin
 
 
 def events(
@@ -163,6 +169,9 @@ def _metadata(ns: Namespace, key: Key, publication: Publication) -> dict[str, An
         shown["previous"] = publication.previous
     if publication.why:
         shown["why"] = publication.why
+    if publication.checkpoint is not None:
+        made = publication.checkpoint
+        shown |= {"step": made.step, "checkpoint": made.path, "digest": made.digest, "spec": made.spec}
     try:
         columns = ns.resolve(key, publication.version).manifest.columns
     except FactoryError:

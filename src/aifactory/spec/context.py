@@ -19,7 +19,8 @@ class Context(Config):
     """`line` and `suites` are what a training's checkpoints belong to and are scored on; `root` is the namespace's
     place at the resolver; `places` maps roles of checkpoints to canonical paths; `config_schema` is the digest of the
     config types that the spec was resolved with; `allow` the codes of the gate's refusals that its requester overrode,
-    for the reason `why`. Without a commit, `commit_note` says so and why."""
+    for the reason `why`; `pins` what its requester took by hand instead of what is current. Without a commit,
+    `commit_note` says so and why."""
 
     recipe: str | None = None
     line: str | None = None
@@ -41,6 +42,7 @@ class Context(Config):
     places: dict[str, str] = Field(default_factory=dict)
     allow: tuple[str, ...] = ()
     why: str = ""
+    pins: tuple[str, ...] = ()
 
     @model_validator(mode="before")
     @classmethod
@@ -62,7 +64,9 @@ class Context(Config):
     def resolution(self) -> Json:
         """What the journal of a frozen spec keeps of who resolved it and for what."""
         kept = {"recipe", "line", "suites", "baseline", "requester", "commit", "commit_note", "dirty", "dirty_digest"}
-        return {name: value for name, value in self.document().items() if name in kept | {"config_schema"}}
+        # Only where there are any: specs that were resolved before there were pins keep their newest resolution.
+        kept |= {"config_schema"} | ({"pins"} if self.pins else set())
+        return {name: value for name, value in self.document().items() if name in kept}
 
     def to_bytes(self) -> bytes:
         """The file `context.json`."""
