@@ -10,9 +10,9 @@ from aifactory.errors import FactoryError
 from aifactory.launch import EvaluateTarget, Plan, plan
 from aifactory.launch.checkpoint import is_line
 from aifactory.launch.claims import claim
+from aifactory.launch.saved import find_checkpoint
 from aifactory.launch.scope import Scope
 from aifactory.namespace import Namespace
-from aifactory.namespace.names import PREFIX
 from aifactory.orchestrate.again import Where, planned
 from aifactory.orchestrate.lines import evaluations_key
 from aifactory.orchestrate.origin import Origin, by_person, requester
@@ -78,8 +78,8 @@ def evaluate(context: dg.OpExecutionContext, config: EvaluateConfig) -> None:
 
 
 def _fresh(context: dg.OpExecutionContext, config: EvaluateConfig, origin: Origin) -> Plan:
-    local = config.checkpoint.startswith("/") and not config.checkpoint.startswith(f"{PREFIX}/")
-    place = Namespace.open().canonical(config.checkpoint) if local else config.checkpoint
+    line = is_line(config.checkpoint)
+    place = config.checkpoint if line else find_checkpoint(config.checkpoint, Namespace.open())
     Scope.current().require(place, f"the evaluation of {place}")
     return plan(
         EvaluateTarget(config.checkpoint),

@@ -5,10 +5,15 @@ from __future__ import annotations
 import dagster as dg
 
 from aifactory.errors import FactoryError
+from aifactory.launch.checkpoint import is_line
 from aifactory.launch.copying import every
 from aifactory.launch.promote import promote as publish
+from aifactory.launch.saved import find_checkpoint
+from aifactory.launch.scope import Scope
 from aifactory.namespace import Namespace
-from aifactory.orchestrate.keys import asset_key
+from aifactory.namespace.identities import writer_of
+from aifactory.namespace.names import PREFIX
+from aifactory.orchestrate.keys import access_of, asset_key
 from aifactory.orchestrate.origin import origin_of, requester
 from aifactory.orchestrate.pipes import failure
 from aifactory.orchestrate.reported import materializations, value_of
@@ -33,10 +38,12 @@ def promote(context: dg.OpExecutionContext, config: PromoteConfig) -> None:
     ns = Namespace.open()
     origin = origin_of(context.instance, context.run, context.op_def.name)
     try:
+        place = config.checkpoint if is_line(config.checkpoint) else find_checkpoint(config.checkpoint, ns)
+        Scope.current().require(place, f"the promotion of {place}")
         done = publish(
-            config.checkpoint,
+            place,
             ns=ns,
-            writer=requester(context.run),
+            writer=f"{writer_of(access_of(place.removeprefix(f'{PREFIX}/')))} for {requester(context.run)}",
             why=config.why,
             origin=origin.text,
             told=every(SECONDS, context.log.info),
