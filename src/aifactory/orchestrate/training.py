@@ -63,14 +63,15 @@ def train(context: dg.OpExecutionContext, config: TrainConfig) -> None:
     checkpoints.earlier(result)
     if not result.succeeded:
         raise ended_badly(result, f"training {name}")
+    # What it changed comes first: Dagster's page cuts a long list off.
     context.add_output_metadata(
-        {
+        (comparison.metadata() if comparison is not None else {})
+        | {
             "run": name,
             "spec": chosen.hash,
             "checkpoints": checkpoints.count,
             "run_directory": dg.MetadataValue.path(str(result.directory)),
         }
-        | (comparison.metadata() if comparison is not None else {})
     )
 
 
