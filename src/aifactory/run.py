@@ -20,7 +20,9 @@ from types import FrameType
 from aifactory.channel import Cancelled, Commands, Job, Process, Started, Writer, failure
 from aifactory.errors import FactoryError
 from aifactory.namespace import Namespace
-from aifactory.spec import Context, RunSpec
+from aifactory.namespace.limits import limited
+from aifactory.spec import Context, RunSpec, access_of_run, check_run
+from aifactory.spec.declared import declared
 from aifactory.store import Journal
 
 KINDS = {"build": "aifactory.build", "train": "aifactory.train", "evaluate": "aifactory.evaluate"}
@@ -63,9 +65,11 @@ def _run(directory: Path, attempt: int, attempt_directory: Path) -> int:
         listener.start()
         spec = verified_spec(directory, attempt)
         writer.send(Started(kind=spec.kind, spec=spec.hash, pid=os.getpid()))
+        context = Context.load(directory / "context.json")
+        check_run(directory, spec, context)
         job = Job(
             spec=spec,
-            context=Context.load(directory / "context.json"),
+            context=context,
             directory=directory,
             attempt=attempt,
             attempt_directory=attempt_directory,
@@ -115,7 +119,8 @@ def _execute(job: Job) -> None:
     module = KINDS.get(job.spec.kind)
     if module is None:
         raise FactoryError(f"unknown kind of run {job.spec.kind!r}", expected=", ".join(KINDS), code="kind")
-    importlib.import_module(module).execute(job)
+    with limited(declared(job.namespace, job.spec, job.directory, job.context.places)):
+        importlib.import_module(module).execute(job)
 
 
 def _listen(commands: Commands, writer: Writer, ended: threading.Event) -> None:
@@ -133,7 +138,7 @@ def _listen(commands: Commands, writer: Writer, ended: threading.Event) -> None:
 
 def _private(directory: Path) -> bool:
     """True unless the run stands under `public`: what cannot be placed says nothing."""
-    return directory.parents[1].name != "public"
+    return access_of_run(directory) != "public"
 
 
 if __name__ == "__main__":

@@ -7,7 +7,7 @@ from typing import Any
 
 from aifactory.build.audit import missing, run_checks
 from aifactory.build.drift import note_source
-from aifactory.build.inputs import Work, build_key, open_inputs, verify
+from aifactory.build.inputs import Work, build_key, held, open_inputs, verify
 from aifactory.build.loading import load_stage, use
 from aifactory.build.made import Made
 from aifactory.build.publish import Frozen, publish, refuse_undoing
@@ -45,6 +45,7 @@ def execute(job: Job) -> None:
     check_access(
         work.build.access,
         {opened.ref.key: opened.snapshot.manifest.access for opened in inputs.values()},
+        job.context.grants,
         output=work.build.key,
     )
     key = build_key(job.spec)
@@ -61,8 +62,10 @@ def _make(work: Work, key: str, frozen: Frozen) -> None:
     builder = importlib.import_module(f"aifactory.build.{BUILDERS[work.stage.factory]}")
     benchmark = build.benchmark or any(opened.snapshot.manifest.benchmark for opened in work.inputs.values())
     keys = [opened.ref.key for opened in work.inputs.values()]
-    with Staging.start(job.namespace, build.key, job.directory.name, inputs=keys) as staging, reporting() as report:
-        made: Made = builder.build(work, staging.path)
+    name, grants = job.directory.name, job.context.grants
+    with Staging.start(job.namespace, build.key, name, inputs=keys, grants=grants) as staging, reporting() as report:
+        with held(work.inputs):
+            made: Made = builder.build(work, staging.path)
         job.check_stop()
         if not any(path.is_file() for path in staging.path.rglob("*")):
             raise FactoryError(

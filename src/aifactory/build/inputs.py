@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -59,6 +60,21 @@ def verify(inputs: Mapping[str, Opened]) -> None:
     for opened in inputs.values():
         shared = [entry for entry in opened.snapshot.manifest.files if entry.part is None]
         opened.snapshot.verify(shared + opened.snapshot.files(opened.part) if opened.part else None)
+
+
+@contextmanager
+def held(inputs: Mapping[str, Opened]) -> Iterator[None]:
+    """Inside, inputs are read. Afterwards they must still be what was verified: FactoryError (code "missing",
+    "integrity" or "escape") for one that was deleted, changed or replaced by a symlink meanwhile, also where the reader
+    itself broke on it."""
+    try:
+        yield
+    except Exception:
+        for opened in inputs.values():
+            opened.snapshot.look()
+        raise
+    for opened in inputs.values():
+        opened.snapshot.look()
 
 
 def build_key(spec: RunSpec) -> str:

@@ -84,6 +84,7 @@ def publish(
         image=job.spec.image.digest,
         checks=sorted(check.name for check in build.checks if check.blocking),
         why=f"the same build as run {reused.run}" if reused else "",
+        grants=job.context.grants,
     )
     outcome: PublishOutcome = published.outcome
     if reused and outcome != "superseded":

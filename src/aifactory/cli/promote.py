@@ -30,9 +30,11 @@ def promote_command(
     """
     from aifactory.launch.copying import every
     from aifactory.launch.promote import promote
-    from aifactory.namespace import Namespace
+    from aifactory.namespace import Namespace, load_grants
+    from aifactory.project import Project
 
-    done = promote(checkpoint, ns=Namespace.open(), writer=person(), why=why, told=every(SECONDS, _say))
+    grants = load_grants(Project.current())
+    done = promote(checkpoint, ns=Namespace.open(), writer=person(), why=why, told=every(SECONDS, _say), grants=grants)
     if as_json:
         print_json(describe(done))
     else:

@@ -17,8 +17,8 @@ from aifactory.datasets.columns import check_columns
 from aifactory.datasets.drift import moved
 from aifactory.datasets.stage import Stage
 from aifactory.errors import FactoryError
-from aifactory.namespace import Key, Namespace
-from aifactory.namespace.access import check as check_access
+from aifactory.namespace import Grant, Key, Namespace, load_grants
+from aifactory.namespace.access import check_graph
 from aifactory.project import Project
 from aifactory.spec.folders import import_folder
 
@@ -28,7 +28,8 @@ def find_stages(project: Project | None = None) -> dict[str, Stage]:
     by hand was first built with other code.
 
     Raises FactoryError: code "import" (naming the file), "key" (a file or variable that can't be part of a key),
-    "two_names", "unnamed", "two_keys", "unknown_input", "cycle", "class", "unknown_column", "two_checks".
+    "two_names", "unnamed", "two_keys", "unknown_input", "cycle", "class" (naming every edge that the grants in force
+    don't allow), "grants", "unknown_column", "two_checks".
     """
     collecting = gc.isenabled()
     gc.disable()  # thousands of objects are made that all stay: looking through them again and again frees nothing
@@ -46,7 +47,7 @@ def _find(project: Project) -> dict[str, Stage]:
     modules += [importlib.import_module(name) for name in packages]
     forget_files()
     cache.load(project)
-    stages = link(modules)
+    stages = link(modules, load_grants(project))
     for stage in stages.values():
         _ = stage.code_version
         if stage.given_code_version is not None and stage.function is not None:
@@ -57,7 +58,7 @@ def _find(project: Project) -> dict[str, Stage]:
     return stages
 
 
-def link(modules: Iterable[ModuleType]) -> dict[str, Stage]:
+def link(modules: Iterable[ModuleType], grants: Iterable[Grant] = ()) -> dict[str, Stage]:
     """Bind the stages of these modules to their keys and check them together."""
     found: dict[str, Stage] = {}
     for module in modules:
@@ -76,10 +77,10 @@ def link(modules: Iterable[ModuleType]) -> dict[str, Stage]:
     for stage in found.values():
         _name_inputs(stage, found)
     _no_circle(found)
-    for name, stage in found.items():
+    check_graph({name: [edge.key for edge in stage.edges] for name, stage in found.items()}, grants)
+    for stage in found.values():
         check_columns(stage)
         _parted(stage)
-        _class(Key(name), stage)
         _ = stage.checks
     return {str(key): found[key] for key in sorted(found)}
 
@@ -127,13 +128,6 @@ def _name_inputs(stage: Stage, found: dict[str, Stage]) -> None:
                 )
             stage.given_inputs[role] = found[key]
     stage.relink()
-
-
-def _class(key: Key, stage: Stage) -> None:
-    """Refuse an output that is declared lower than its inputs; most stages only read their own class."""
-    inputs = {str(edge.key): Key(edge.key).access for edge in stage.edges}
-    if set(inputs.values()) - {key.access}:
-        check_access(key.access, inputs, output=key)
 
 
 def _parted(stage: Stage) -> None:

@@ -61,6 +61,7 @@ def read_suite(namespace: Namespace, ref: InputRef) -> Suite:
         raise _unreadable(ref, str(error)) from error
     paths = [path for path in snapshot.paths(ref.part) if path.suffix == ".parquet"]
     rows = pa.concat_tables([pq.read_table(path) for path in paths]) if paths else pa.table({})
+    snapshot.look()
     if not rows.num_rows:
         raise FactoryError(
             f"{ref.name} has no rows to score",

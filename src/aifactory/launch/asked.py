@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from aifactory.namespace import Grant
+
 type Shape = tuple[tuple[str, int], ...]
 """The fields of a model that its weights depend on, sorted by name."""
 
@@ -66,7 +68,9 @@ class Facts:
 
     `output` is the key (or line) that is written, `access` its class; `owner` the hash of another spec that has the
     run's directory; `leaves` whether the run leaves the laptop; `schema` the digest of the config types that resolved
-    the spec; `commit` and `dirty` (the digest of the diff) what it was resolved from; `shape` that of its model.
+    the spec; `commit` and `dirty` (the digest of the diff) what it was resolved from; `shape` that of its model;
+    `grants` are those in force, `place` is the class that the run's directory stands under, `suites` are the keys that
+    a training's checkpoints will be scored on.
     """
 
     run: str
@@ -88,3 +92,6 @@ class Facts:
     dirty: str | None = None
     shape: Shape | None = None
     owner: str | None = None
+    grants: tuple[Grant, ...] = ()
+    place: str = ""
+    suites: tuple[str, ...] = ()

@@ -38,7 +38,7 @@ def claim(plan: Plan, run: str, *, always: bool, requester: str) -> Claimant | N
     asked): then the claim is added beside the other's. Of two that claim at once, one wins.
     """
     root = plan.path.parents[2]
-    writer = writer_of(access_of(plan.spec, plan.context.resolution()))
+    writer = writer_of(access_of(plan.spec, plan.context.resolution(), plan.context.grants))
     journal = Journal(root / "claims" / claim_hash(plan))
     while True:
         records = journal.records()

@@ -14,7 +14,7 @@ from aifactory.launch.rebuild import rebuild
 from aifactory.launch.verifications import verifications
 from aifactory.namespace import Key, Namespace
 from aifactory.project import Project
-from aifactory.spec import Context, ImageRef, RunSpec, access_of
+from aifactory.spec import Context, ImageRef, RunSpec, access_of, access_of_run
 
 
 def gather(plan: Plan, run: str, directory: Path, *, ns: Namespace, project: Project) -> Facts:
@@ -24,7 +24,8 @@ def gather(plan: Plan, run: str, directory: Path, *, ns: Namespace, project: Pro
     cluster = clusters.get(context.cluster)
     output = spec.build.key if spec.kind == "build" else context.line or plan.label
     declared = spec.build.access if spec.kind == "build" else None
-    access = declared or (Key.parse(context.line).access if context.line else "public")
+    place = access_of_run(directory) or access_of(spec, context.resolution(), context.grants)
+    access = declared or (Key.parse(context.line).access if context.line else place)
     return Facts(
         run=run,
         kind=spec.kind,
@@ -39,12 +40,15 @@ def gather(plan: Plan, run: str, directory: Path, *, ns: Namespace, project: Pro
         queues=cluster.queues if cluster else (),
         priorities=cluster.priorities if cluster else (),
         leaves=cluster is not None and not cluster.laptop,
-        image=_image(spec.image, context, (access, access_of(spec, context.resolution())), ns, project),
+        image=_image(spec.image, context, (access, place), ns, project),
         schema=context.config_schema,
         commit=context.commit,
         dirty=context.dirty_digest,
         shape=shape_of(spec),
         owner=_owner(directory, plan.hash),
+        grants=context.grants,
+        place=place,
+        suites=tuple(ref.key for ref in context.suites),
     )
 
 

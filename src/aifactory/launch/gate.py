@@ -6,8 +6,9 @@ import re
 
 from aifactory.launch.asked import Facts, ImageFact
 from aifactory.launch.clusters import close_matches
-from aifactory.launch.gate_inputs import of_input
+from aifactory.launch.gate_inputs import mismatch, of_input
 from aifactory.launch.refusal import Refusal
+from aifactory.namespace.access import flows, of_key
 
 PINNED = re.compile(r"@(sha256:[0-9a-f]{64})$")
 
@@ -19,6 +20,7 @@ def gate(facts: Facts) -> list[Refusal]:
         *_image(facts),
         *(_off_the_laptop(facts) if facts.leaves else ()),
         *_cluster(facts),
+        *_class(facts),
         *(refusal for one in facts.inputs for refusal in of_input(facts, one)),
     ]
 
@@ -35,6 +37,25 @@ def _run(facts: Facts) -> list[Refusal]:
             fix="launch under another name, or leave the name out",
         )
     ]
+
+
+def _class(facts: Facts) -> list[Refusal]:
+    """A training may not name suites that its line can't hold, and a run's whole directory has its output's class."""
+    read = {one.key for one in facts.inputs}
+    suites = [(key, of_key(key)) for key in facts.suites if key not in read]
+    found = [mismatch(facts, key, one) for key, one in suites if not flows(one, facts.access, facts.grants)]
+    held = all(flows(one.access, facts.access, facts.grants) for one in facts.inputs)
+    if held and not found and facts.place and facts.place != facts.access:
+        found.append(
+            Refusal(
+                "class",
+                f"{facts.output} is {facts.access}, and the directory of its run would not be",
+                found=f"{facts.place}/runs/{facts.run}",
+                expected=f"{facts.access}/runs/{facts.run}",
+                fix="plan it anew: it was frozen under other grants than those in force now",
+            )
+        )
+    return found
 
 
 def _image(facts: Facts) -> list[Refusal]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from aifactory.launch.asked import CheckFact, Facts, InputFact
 from aifactory.launch.refusal import Refusal
-from aifactory.namespace.access import flows
+from aifactory.namespace.access import PUBLIC, flows
 
 TRAINING = ("train", "smoke")
 
@@ -12,16 +12,8 @@ TRAINING = ("train", "smoke")
 def of_input(facts: Facts, one: InputFact) -> list[Refusal]:
     """Every reason not to launch that lies in this input."""
     found = []
-    if not flows(one.access, facts.access):
-        found.append(
-            Refusal(
-                "class",
-                f"{facts.output} is {facts.access} and may not be made from {one.key}",
-                found=one.access,
-                expected=facts.access,
-                fix=f"move {facts.output} under {one.access}, or take {one.key} out of its inputs",
-            )
-        )
+    if not flows(one.access, facts.access, facts.grants):
+        found.append(mismatch(facts, one.key, one.access))
     if one.benchmark and facts.kind in TRAINING and one.kind != "suite":
         found.append(
             Refusal(
@@ -48,6 +40,19 @@ def of_input(facts: Facts, one: InputFact) -> list[Refusal]:
         )
     found += _shape(facts, one)
     return found + [refusal for check in one.checks if (refusal := _check(one, check)) is not None]
+
+
+def mismatch(facts: Facts, key: str, access: str) -> Refusal:
+    """The refusal of an input of a class that the output may not hold; no override reaches it."""
+    grant = f", or add a written grant from {access} to {facts.access} in pyproject.toml"
+    return Refusal(
+        "class",
+        f"{facts.output} is {facts.access} and may not be made from {key}",
+        found=access,
+        expected=facts.access,
+        fix=f"move {facts.output} under {access}, or take {key} out of its inputs"
+        + (grant if facts.access != PUBLIC else ""),
+    )
 
 
 def _shape(facts: Facts, one: InputFact) -> list[Refusal]:

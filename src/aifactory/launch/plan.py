@@ -16,7 +16,7 @@ from aifactory.launch.pins import Pins
 from aifactory.launch.resolve import resolve_checks, resolve_evaluation, resolve_recipe, resolve_stage, started_from
 from aifactory.launch.runs import find_run
 from aifactory.launch.saved import names_checkpoint
-from aifactory.namespace import Namespace
+from aifactory.namespace import Namespace, load_grants
 from aifactory.project import Project
 from aifactory.spec import (
     Context,
@@ -109,6 +109,7 @@ def plan(
         "deadline_seconds": deadline_seconds,
         "allow": allowance(allow, why),
         "why": why.strip(),
+        "grants": load_grants(project),
     }
     pinned = Pins.of(ns, pins, inputs_of, image)
     if isinstance(target, str) and _is_hash(target):
@@ -130,7 +131,7 @@ def plan(
             resolved = resolve_evaluation(target.checkpoint, ns, project, pinned)
     asked["pins"] = pinned.said(resolved.spec.image)
     context = _context(resolved.context, asked, ns, project)
-    path = freeze(ns, resolved.spec, _resolution(context))
+    path = freeze(ns, resolved.spec, _resolution(context), grants=context.grants)
     return Plan(resolved.spec, context, resolved.spec.hash, path, resolved.label)
 
 

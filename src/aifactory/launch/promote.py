@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import uuid
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -11,7 +12,8 @@ from aifactory.errors import FactoryError
 from aifactory.launch.checkpoint import Trained, checkpoint_record, is_line, model_description, trained
 from aifactory.launch.copying import Told, copy_hashed
 from aifactory.launch.saved import FILE, FORMS
-from aifactory.namespace import Key, Namespace, Promoted, Publications, Published, Snapshot, Staging, access
+from aifactory.namespace import Grant, Key, Namespace, Promoted, Publications, Published, Snapshot, Staging, access
+from aifactory.namespace.names import PREFIX
 from aifactory.spec import load_frozen
 from aifactory.store import canonical, digest, write_file, writing
 
@@ -27,10 +29,18 @@ class Promotion:
 
 
 def promote(
-    checkpoint: str, *, ns: Namespace, writer: str, why: str = "", origin: str = "", told: Told | None = None
+    checkpoint: str,
+    *,
+    ns: Namespace,
+    writer: str,
+    why: str = "",
+    origin: str = "",
+    told: Told | None = None,
+    grants: Sequence[Grant] = (),
 ) -> Promotion:
     """Copy the checkpoint (its path, `<run>/<step>` or its digest) into its line's key and publish it; `writer` and
     `why` are for people, `origin` names the Dagster run and step, if one did it. `told` hears of the copy.
+    `grants` are those in force.
 
     The version is that of the files and of nothing else: which attempt saved them is left out, so promoting the same
     checkpoint twice gives one version, and the second time changes nothing while it is current. Raises FactoryError:
@@ -61,10 +71,10 @@ def promote(
     model_description(place)
     inputs = {ref.key: ref.version for ref in found.spec.inputs if ref.kind != "checkpoint"}
     read = {ref.key: Key(ref.key).access for ref in found.spec.inputs}
-    access.check(Key(line).access, {**read, found.place: _class_of(found.place)}, output=line)
+    access.check(Key(line).access, {**read, found.place: access.of_key(found.place.removeprefix(f"{PREFIX}/"))}, grants, output=line)
     publications = Publications(ns, line)
     frozen, build_key = publications.number(), digest({"checkpoint": record["digest"]})
-    snapshot = _there(publications, build_key) or _copied(place, record, ns, line, inputs, told)
+    snapshot = _there(publications, build_key) or _copied(place, record, ns, line, inputs, told, grants)
     made = Promoted(digest=record["digest"], path=found.place, step=found.step, spec=found.spec.hash, origin=origin)
     published = publications.publish(
         snapshot.version,
@@ -78,6 +88,7 @@ def promote(
         image=found.spec.image.digest,
         why=why,
         checkpoint=made,
+        grants=grants,
     )
     return Promotion(snapshot, published, made, found.run)
 
@@ -99,11 +110,6 @@ def _of_its_line(found: Trained, ns: Namespace) -> None:
         )
 
 
-def _class_of(place: str) -> str:
-    segments = place.split("/")[2:]
-    return segments[0] if segments[0] == access.PUBLIC else "/".join(segments[:2])
-
-
 def _there(publications: Publications, build_key: str) -> Snapshot | None:
     """The snapshot of an earlier promotion of the same checkpoint, if every file of it is still what it was."""
     earlier = publications.for_build(build_key)
@@ -117,7 +123,13 @@ def _there(publications: Publications, build_key: str) -> Snapshot | None:
 
 
 def _copied(
-    place: Path, record: dict[str, Any], ns: Namespace, line: str, inputs: dict[str, str], told: Told | None
+    place: Path,
+    record: dict[str, Any],
+    ns: Namespace,
+    line: str,
+    inputs: dict[str, str],
+    told: Told | None,
+    grants: Sequence[Grant],
 ) -> Snapshot:
     total, done = sum(entry["bytes"] for entry in record["files"]), 0
 
@@ -127,7 +139,7 @@ def _copied(
         if told is not None:
             told(done, total)
 
-    with Staging.start(ns, line, f"promote-{uuid.uuid4().hex[:12]}", inputs=inputs) as staging:
+    with Staging.start(ns, line, f"promote-{uuid.uuid4().hex[:12]}", inputs=inputs, grants=grants) as staging:
         for entry in record["files"]:
             source = place / entry["path"]
             if Path(entry["path"]).name != entry["path"] or not source.is_file() or source.is_symlink():

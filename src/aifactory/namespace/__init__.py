@@ -3,6 +3,7 @@
 from aifactory.namespace import access
 from aifactory.namespace.access import Grant
 from aifactory.namespace.audits import Audit, Audited, Audits
+from aifactory.namespace.grants import load_grants
 from aifactory.namespace.keys import Key
 from aifactory.namespace.manifest import Column, FileEntry, Kind, Manifest
 from aifactory.namespace.namespace import Namespace
@@ -30,5 +31,6 @@ __all__ = [
     "Snapshot",
     "Staging",
     "access",
+    "load_grants",
     "sweep",
 ]

@@ -1,6 +1,10 @@
 """Classes and their algebra: what may be made from what.
 
-A class is written as "public" or "private/<project>".
+A class is written as "public" or "private/<project>", and a key's path says its class. So one edge of the graph is
+enough to check: an output that is declared as high as its inputs has their class, whatever lies behind them, and where
+every edge is allowed no path leads from private to public. (tests/namespace/test_graphs.py holds that against
+reachability.) Grants chain in the same way: what project B made of A's data under a grant is B's, and goes on to C
+under a grant from B.
 """
 
 from __future__ import annotations
@@ -35,6 +39,14 @@ class Grant:
                     fix="pass the data through the restricted zone's crossing instead; no grant makes it public",
                     code="class",
                 )
+        if self.source == self.target:
+            raise FactoryError(
+                f"a grant from {self.source} to itself",
+                found=self.target,
+                expected="another project",
+                fix="remove it: what a project owns may use its own data",
+                code="class",
+            )
         if not self.why.strip():
             raise FactoryError(
                 f"a grant from {self.source} to {self.target} says no reason",
@@ -106,6 +118,7 @@ def check(declared: str, inputs: Mapping[str, str], grants: Iterable[Grant] = ()
     fix = f"move it under {owners[0]}" if len(owners) == 1 else "keep it to one project"
     if declared != PUBLIC:
         fix += "".join(f", or add a written grant from {owner} to {declared}" for owner in owners)
+        fix += " ([[tool.aifactory.grants]] in pyproject.toml)"
     raise FactoryError(
         f"{name} is declared {declared}, which is lower than its inputs allow: {edges}",
         found=declared,
@@ -113,3 +126,41 @@ def check(declared: str, inputs: Mapping[str, str], grants: Iterable[Grant] = ()
         fix=fix,
         code="class",
     )
+
+
+def check_graph(inputs: Mapping[str, Iterable[str]], grants: Iterable[Grant] = ()) -> None:
+    """Raises FactoryError "class" naming every edge that is refused; `inputs` are keys by the key that is made of them.
+
+    Keys are taken as they are: each is valid, and its first segments are its class.
+    """
+    grants = tuple(grants)
+    allowed: dict[tuple[str, str], bool] = {}
+    refused: dict[str, dict[str, str]] = {}
+    for made, read in inputs.items():
+        target = of_key(made)
+        for key in read:
+            source = of_key(key)
+            pair = (source, target)
+            if pair not in allowed:
+                allowed[pair] = flows(source, target, grants)
+            if not allowed[pair]:
+                refused.setdefault(made, {})[key] = source
+    errors: list[FactoryError] = []
+    for made in sorted(refused):
+        try:
+            check(of_key(made), refused[made], grants, output=made)
+        except FactoryError as error:
+            errors.append(error)
+    if len(errors) > 1:
+        raise FactoryError(
+            f"{len(errors)} outputs are declared lower than their inputs allow:\n"
+            + "\n".join(f"  {error.what.partition(': ')[2]} (fix: {error.fix})" for error in errors),
+            code="class",
+        )
+    if errors:
+        raise errors[0]
+
+
+def of_key(key: str) -> str:
+    """The class of a valid key; of anything else inside the tree too, such as `public/runs/<run>`."""
+    return PUBLIC if key.startswith("public/") else "/".join(key.split("/", 2)[:2])

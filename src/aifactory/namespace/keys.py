@@ -8,6 +8,7 @@ from typing import Self
 
 from aifactory.errors import FactoryError
 
+CLASSES = ("public", "private")
 RESERVED = frozenset({"runs", "specs", "claims", "images"})
 LINES = "models"
 LINE_CHILDREN = frozenset({"checkpoints", "evaluations"})
@@ -95,8 +96,20 @@ def _check(text: object) -> None:
     segments = text.split("/")
     for segment in segments:
         check_segment(segment, what)
-    if segments[0] not in ("public", "private"):
-        raise _bad(what, f"first segment {segments[0]!r}", "public or private", "begin with the class")
+    if segments[0] not in CLASSES:
+        named = [one for one in segments if one not in CLASSES]
+        fix = f"begin with the class, for example public/{'/'.join(named)}"
+        if len(named) > 1:
+            fix += f", or private/{'/'.join(named)} if {named[0]} is a project"
+        raise _bad(what, f"first segment {segments[0]!r}", "public or private", fix)
+    for segment in segments[1:]:
+        if segment in CLASSES:
+            raise _bad(
+                what,
+                f"segment {segment!r} behind {segments[0]!r}",
+                "a class as the first segment only; behind private comes the project",
+                f"name the project second, as in private/<project>/..., or rename {segment!r}",
+            )
     root = _root_length(segments[0])
     if len(segments) <= root:
         form = "public/<name>" if root == 1 else "private/<project>/<name>"

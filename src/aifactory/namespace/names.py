@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from aifactory.errors import FactoryError
@@ -50,6 +50,20 @@ def inside(root: Path, path: Path) -> Path:
     if not target.is_relative_to(fixed) or fixed.resolve() != fixed:
         raise _escape(path, f"a symlink to {target}", f"something in {fixed}", _REPLACE)
     return root / relative
+
+
+def open_real(base: Path, segments: Sequence[str]) -> int:
+    """A descriptor to read the plain file at `segments` under `base`. No symlink among them is followed, also one that
+    was put there a moment ago: OSError (ELOOP or ENOTDIR) instead."""
+    place = os.open(base, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        for segment in segments[:-1]:
+            inner = os.open(segment, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW, dir_fd=place)
+            os.close(place)
+            place = inner
+        return os.open(segments[-1], os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK, dir_fd=place)
+    finally:
+        os.close(place)
 
 
 def is_control(text: str) -> bool:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Self
 
 from aifactory.errors import FactoryError
-from aifactory.namespace import access, decide, names
+from aifactory.namespace import access, decide, limits, names
 from aifactory.namespace.keys import LINES, RESERVED, Key, check_segment
 from aifactory.namespace.publications import Publications
 from aifactory.namespace.snapshot import Snapshot, folder
@@ -28,7 +28,10 @@ class Namespace:
         return cls(Project.current().namespace)
 
     def directory(self, key: str) -> Path:
-        """The directory of a key; FactoryError "escape" when a symlink stands in its place or on the way to it."""
+        """The directory of a key; FactoryError "escape" when a symlink stands in its place or on the way to it,
+        "undeclared" inside a run that doesn't declare the key."""
+        if limit := limits.current():
+            limit.check_key(Key(key))
         return names.real(self.root, Key(key).segments)
 
     def class_root(self, of: str) -> Path:
@@ -47,11 +50,16 @@ class Namespace:
         """The published snapshot that `key`, or `key@version`, names: current without a version.
 
         `version` (or what follows `@`) is one of the 64 digits, or 8 or more of them if only one version begins so.
-        Raises FactoryError "unpublished" (nothing of this key is), "version", "missing", "integrity", "journal".
+        Inside a run both stand for what its spec declares, whatever is current by now, and no journal is read.
+        Raises FactoryError "unpublished" (nothing of this key is), "version", "missing", "integrity", "journal",
+        "undeclared" (inside a run, which declares something else).
         Only the manifest is verified: call `verify` on what is going to be read.
         """
         text, at, pinned = key.partition("@")
         found = Key(text)
+        if limit := limits.current():
+            declared = limit.version(found, version if version is not None else pinned if at else None)
+            return Snapshot.load(found, self.directory(found) / folder(declared), declared)
         publications = Publications(self, found)
         records = publications.all()
         if not records:
@@ -67,16 +75,16 @@ class Namespace:
 
         A key stands for its current snapshot, a line that nothing was promoted to for its directory. Nothing has to
         exist for a canonical name or a path. Raises FactoryError "escape" for what lies outside of the tree or leaves
-        it by a symlink.
+        it by a symlink, "undeclared" for what the run in this process doesn't declare.
         """
         text = str(name)
         if text == names.PREFIX or text.startswith(f"{names.PREFIX}/"):
-            return names.from_canonical(self.root, text)
+            return self._open(names.from_canonical(self.root, text))
         if isinstance(name, Path) or Path(text).is_absolute() or not text.startswith(("public/", "private/")):
-            return names.inside(self.root, Path(text).absolute())
+            return self._open(names.inside(self.root, Path(text).absolute()))
         bare, at, _ = text.partition("@")
         if names.is_control(bare) or "/@" in text:
-            return names.from_canonical(self.root, f"{names.PREFIX}/{text}")
+            return self._open(names.from_canonical(self.root, f"{names.PREFIX}/{text}"))
         if not at and Key(bare).is_line and Publications(self, Key(bare)).current() is None:
             return self.directory(bare)
         return self.resolve(text).path
@@ -84,6 +92,11 @@ class Namespace:
     def canonical(self, path: str | Path) -> str:
         """`/factory/...` of a path inside the tree; `@current` becomes the version that it names."""
         return names.to_canonical(self.root, Path(path))
+
+    def _open(self, path: Path) -> Path:
+        if limit := limits.current():
+            limit.check_path(names.to_canonical(self.root, path).removeprefix(f"{names.PREFIX}/"))
+        return path
 
     def _walk(self, of: str | None) -> Iterator[tuple[Key, set[str]]]:
         for top in ("public", "private") if of is None else (of,):

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Self
 
 from aifactory.errors import FactoryError
+from aifactory.namespace import limits, names
 from aifactory.namespace.keys import Key
 from aifactory.namespace.manifest import MANIFEST, RESTORE, FileEntry, Manifest, decode
 from aifactory.store import hash_file, writing
@@ -36,7 +37,7 @@ class Snapshot:
         """The snapshot in `path`, published or not; with `version` (64 digits) it must be that one.
 
         Reads only the manifest, and compares it with the directory's name (`named`, where it was renamed); `verify`
-        reads the files. Raises FactoryError "missing" or "integrity".
+        reads the files. Raises FactoryError "missing", "integrity", or "undeclared" inside a run that declares another.
         """
         file, named = path / MANIFEST, named or path.name
         if path.is_symlink() or file.is_symlink():
@@ -46,6 +47,8 @@ class Snapshot:
         except (FileNotFoundError, NotADirectoryError) as error:
             raise _missing(file, f"{key}{named}", "no manifest", "a whole snapshot") from error
         manifest = decode(data, file)
+        if limit := limits.current():
+            limit.check_version(key, manifest.version)
         expected = version or named.removeprefix("@")
         if not manifest.version.startswith(expected) or folder(manifest.version) != named:
             raise FactoryError(
@@ -91,12 +94,19 @@ class Snapshot:
         """
         for entry in self._entries(files):
             self._look(entry)
-            _, sha256 = hash_file(self.path / entry.path)
+            try:
+                _, sha256 = hash_file(names.open_real(self._top, self._segments(entry)))
+            except OSError as error:
+                self._look(entry)
+                raise _missing(
+                    self.path / entry.path, self.name, str(error.strerror), f"{entry.bytes} bytes"
+                ) from error
             if sha256 != entry.sha256:
                 raise self._differs(entry, f"sha256 {sha256}", f"sha256 {entry.sha256}")
 
     def look(self) -> None:
-        """Like `verify`, by sizes alone: cheap, for what only has to know that the files are there."""
+        """Like `verify`, by sizes alone: cheap, for what only has to know that the files are there and its own (no
+        symlink took the place of one, or of a directory on the way to it)."""
         for entry in self.manifest.files:
             self._look(entry)
 
@@ -125,8 +135,8 @@ class Snapshot:
         return [known[path] for path in wanted]
 
     def _look(self, entry: FileEntry) -> None:
-        place = self.path
-        for segment in entry.path.split("/"):
+        place = self._top
+        for segment in self._segments(entry):
             place = place / segment
             if place.is_symlink():
                 raise _link(place)
@@ -136,6 +146,16 @@ class Snapshot:
             raise _missing(place, self.name, "no file", f"{entry.bytes} bytes") from error
         if not stat.S_ISREG(status.st_mode) or status.st_size != entry.bytes:
             raise self._differs(entry, f"{status.st_size} bytes", f"{entry.bytes} bytes")
+
+    @property
+    def _top(self) -> Path:
+        """The root of the tree: from here on nothing may be a symlink."""
+        depth = len(self.key.segments)
+        inside = self.path.parts[-1 - depth : -1] == self.key.segments
+        return self.path.parents[depth] if inside else self.path
+
+    def _segments(self, entry: FileEntry) -> tuple[str, ...]:
+        return (*self.path.relative_to(self._top).parts, *entry.path.split("/"))
 
     def _differs(self, entry: FileEntry, found: str, expected: str) -> FactoryError:
         return FactoryError(
@@ -163,6 +183,6 @@ def _link(path: Path) -> FactoryError:
         f"{path} is a symlink",
         found=f"-> {path.readlink()}",
         expected="a plain file or directory: a snapshot holds its own bytes",
-        fix="replace it by a copy of what it points to",
+        fix="remove the symlink and put back what stood there; `aifactory path KEY --verify` tells whether it is whole",
         code="escape",
     )

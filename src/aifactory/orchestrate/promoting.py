@@ -10,7 +10,7 @@ from aifactory.launch.copying import every
 from aifactory.launch.promote import promote as publish
 from aifactory.launch.saved import find_checkpoint
 from aifactory.launch.scope import Scope
-from aifactory.namespace import Namespace
+from aifactory.namespace import Namespace, load_grants
 from aifactory.namespace.identities import writer_of
 from aifactory.namespace.names import PREFIX
 from aifactory.orchestrate.keys import access_of, asset_key
@@ -19,6 +19,7 @@ from aifactory.orchestrate.pipes import failure
 from aifactory.orchestrate.reported import materializations, value_of
 from aifactory.orchestrate.sync import events
 from aifactory.orchestrate.versions import Code
+from aifactory.project import Project
 
 SECONDS = 10.0
 """Between two lines about a copy."""
@@ -47,6 +48,7 @@ def promote(context: dg.OpExecutionContext, config: PromoteConfig) -> None:
             why=config.why,
             origin=origin.text,
             told=every(SECONDS, context.log.info),
+            grants=load_grants(Project.current()),
         )
     except FactoryError as error:
         raise failure(error) from error

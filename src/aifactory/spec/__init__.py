@@ -16,6 +16,7 @@ from aifactory.spec.mix import Mix, MixSource
 from aifactory.spec.optimizer import Optimizer
 from aifactory.spec.overrides import as_changes, parse_overrides
 from aifactory.spec.parallelism import Parallelism
+from aifactory.spec.place import access_of_run, check_place, check_run
 from aifactory.spec.recipe import Recipe, recipe
 from aifactory.spec.recipes import find_recipes, get_recipe
 from aifactory.spec.run_spec import Kind, RunSpec
@@ -55,7 +56,10 @@ __all__ = [
     "StageKind",
     "Train",
     "access_of",
+    "access_of_run",
     "as_changes",
+    "check_place",
+    "check_run",
     "config_schema",
     "find_recipes",
     "freeze",

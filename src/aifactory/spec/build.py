@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated, Literal, Self
 
-from pydantic import Field, field_validator
+from pydantic import Field, field_validator, model_validator
 
+from aifactory.namespace import Key
 from aifactory.spec.config import Config, Flag, Json, refuse
 from aifactory.spec.mix import KeyText
 
@@ -36,6 +37,18 @@ class Build(Config):
     benchmark: Flag = False
     checks: tuple[CheckSpec, ...] = ()
     only_checks: Flag = False
+
+    @model_validator(mode="after")
+    def _class_of_the_key(self) -> Self:
+        own = Key.parse(self.key).access
+        if self.access != own:
+            raise refuse(
+                f"Build: {self.key} is no key of the class {self.access}",
+                found=self.access,
+                expected=own,
+                fix="leave it to the key: its first segments are its class",
+            )
+        return self
 
     @field_validator("checks", mode="after")
     @classmethod

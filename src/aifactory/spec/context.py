@@ -9,6 +9,7 @@ from typing import Annotated, Self
 from pydantic import Field, JsonValue, model_validator
 
 from aifactory.errors import FactoryError
+from aifactory.namespace import Grant
 from aifactory.spec.config import Config, Flag, Json, Real, refuse
 from aifactory.spec.input_ref import InputRef
 
@@ -19,8 +20,8 @@ class Context(Config):
     """`line` and `suites` are what a training's checkpoints belong to and are scored on; `root` is the namespace's
     place at the resolver; `places` maps roles of checkpoints to canonical paths; `config_schema` is the digest of the
     config types that the spec was resolved with; `allow` the codes of the gate's refusals that its requester overrode,
-    for the reason `why`; `pins` what its requester took by hand instead of what is current. Without a commit,
-    `commit_note` says so and why."""
+    for the reason `why`; `pins` what its requester took by hand instead of what is current; `grants` those in force
+    when it was planned. Without a commit, `commit_note` says so and why."""
 
     recipe: str | None = None
     line: str | None = None
@@ -43,6 +44,7 @@ class Context(Config):
     allow: tuple[str, ...] = ()
     why: str = ""
     pins: tuple[str, ...] = ()
+    grants: tuple[Grant, ...] = ()
 
     @model_validator(mode="before")
     @classmethod

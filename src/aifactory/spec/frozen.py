@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from aifactory.errors import FactoryError
-from aifactory.namespace import Key, Namespace, access
+from aifactory.namespace import Grant, Key, Namespace, access
 from aifactory.namespace.identities import writer_of
 from aifactory.spec.run_spec import RunSpec
 from aifactory.store import Journal, Record, Store, canonical
@@ -32,24 +32,28 @@ class Frozen:
         return self.resolutions[-1].body if self.resolutions else {}
 
 
-def access_of(spec: RunSpec, resolution: Mapping[str, Any] | None = None) -> str:
-    """The class of everything that a run of this spec writes: derived from its inputs, from the key that it builds,
-    and from the line and suites of the resolution. FactoryError with code "class" for two projects."""
-    keys = [ref.key for ref in spec.inputs]
-    if spec.kind == "build":
-        keys.append(spec.build.key)
-    if resolution:
-        keys += [suite["key"] for suite in resolution.get("suites") or ()]
-        keys += [resolution["line"]] if resolution.get("line") else []
-    return str(access.derive([Key.parse(key).access for key in keys]))
+def access_of(spec: RunSpec, resolution: Mapping[str, Any] | None = None, grants: Iterable[Grant] = ()) -> str:
+    """The class of everything that a run of this spec writes: that of the key that it builds, or of the resolution's
+    line, if all that is read (inputs, and the suites of the resolution) may flow there; else what is derived from all
+    of them. FactoryError with code "class" for two projects that no grant joins."""
+    grants = tuple(grants)
+    said = resolution or {}
+    own = spec.build.key if spec.kind == "build" else said.get("line")
+    read = [*(ref.key for ref in spec.inputs), *(suite["key"] for suite in said.get("suites") or ())]
+    classes = [Key.parse(key).access for key in read]
+    if own is None:
+        return access.derive(classes, grants)
+    declared = Key.parse(own).access
+    allowed = all(access.flows(one, declared, grants) for one in classes)
+    return declared if allowed else access.derive([declared, *classes], grants)
 
 
-def freeze(ns: Namespace, spec: RunSpec, resolution: Mapping[str, Any]) -> Path:
+def freeze(ns: Namespace, spec: RunSpec, resolution: Mapping[str, Any], *, grants: Iterable[Grant] = ()) -> Path:
     """Write `spec.json` unless it is there, add the resolution to its journal unless the newest one is equal.
 
     Returns the path. FactoryError with code "edited" if another spec stands under this hash.
     """
-    of = access_of(spec, resolution)
+    of = access_of(spec, resolution, grants)
     directory = ns.class_root(of) / "specs" / spec.hash
     path: Path = directory / "spec.json"
     if not Store(directory).put("spec.json", spec.to_bytes()):

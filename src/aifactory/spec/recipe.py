@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 
 from aifactory.errors import FactoryError
-from aifactory.namespace import Key, access
+from aifactory.namespace import Grant, Key, access
 from aifactory.spec.mix import key_of
 from aifactory.spec.overrides import as_changes
 from aifactory.spec.train import Train
@@ -69,13 +69,14 @@ class Recipe:
             )
         return config.evolve(as_changes(overrides))
 
-    def validate(self) -> None:
-        """Build the config and check line, suites and classes; FactoryError says what is wrong in which recipe."""
+    def validate(self, grants: Iterable[Grant] = ()) -> None:
+        """Build the config and check the line, and that its class may hold what the mix, the suites and the start are
+        of; FactoryError says what is wrong in which recipe."""
         line = self._line()
         config = self.build()
         first = [] if config.start is None else [config.start]
         read = {key: Key.parse(key).access for key in (*self.suites, *config.mix.keys, *first)}
-        access.check(line.access, read, output=f"the line {line} of recipe {self.name} ({self.module})")
+        access.check(line.access, read, grants, output=f"the line {line} of recipe {self.name} ({self.module})")
 
     def _call(self) -> object:
         try:

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from aifactory.errors import FactoryError
+from aifactory.namespace import load_grants
 from aifactory.project import Project
 from aifactory.spec.folders import import_folder
 from aifactory.spec.recipe import Recipe
@@ -16,7 +17,8 @@ from aifactory.spec.recipe import Recipe
 def find_recipes(project: Project) -> dict[str, Recipe]:
     """Every recipe under `recipes/`, by name, each validated. The stages that recipes name must be bound by now.
 
-    Raises FactoryError with code "recipe" (two of one name, no Train, no line, a baseline that is none) or "class".
+    Raises FactoryError with code "recipe" (two of one name, no Train, no line, a baseline that is none), "class" or
+    "grants".
     """
     found: dict[str, Recipe] = {}
     for module in import_folder(project, "recipes"):
@@ -33,8 +35,9 @@ def find_recipes(project: Project) -> dict[str, Recipe]:
                     code="recipe",
                 )
             found[one.name] = one
+    grants = load_grants(project)
     for one in found.values():
-        one.validate()
+        one.validate(grants)
         if one.baseline is not None:
             _pick(found, one.baseline, f"recipe {one.name} ({one.module}): its baseline {one.baseline!r} is unknown")
     return dict(sorted(found.items()))

@@ -15,9 +15,10 @@ _FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
 _READ_ONLY = {errno.EROFS, errno.EACCES, errno.EPERM}
 
 
-def hash_file(path: Path) -> tuple[int, str]:
-    """Size in bytes and SHA-256 (64 hexadecimal digits) of the bytes of one file, read once."""
-    with path.open("rb", buffering=0) as file:
+def hash_file(path: Path | int) -> tuple[int, str]:
+    """Size in bytes and SHA-256 (64 hexadecimal digits) of the bytes of one file, read once; an open descriptor is
+    closed at the end."""
+    with open(path, "rb", buffering=0) as file:  # noqa: PTH123
         sha256 = hashlib.file_digest(file, "sha256").hexdigest()
         return file.tell(), sha256
 

@@ -9,14 +9,14 @@ from __future__ import annotations
 import json
 import os
 import shutil
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from aifactory.errors import FactoryError
-from aifactory.namespace import Namespace
-from aifactory.spec import InputRef
+from aifactory.namespace import Grant, Namespace
+from aifactory.spec import InputRef, check_place
 from aifactory.store import canonical, digest, fsync_directory, hash_file, make_directory, write_file, writing
 
 FORMAT = 1
@@ -46,8 +46,10 @@ class Checkpoint:
 class Checkpoints:
     """The checkpoints of the run in `run`, as its attempt number `attempt` writes and reads them."""
 
-    def __init__(self, run: Path, attempt: int, spec: str):
+    def __init__(self, run: Path, attempt: int, spec: str, *, reads: Sequence[str] = (), grants: Sequence[Grant] = ()):
+        """`reads` are the keys of what the training reads, under `grants`: what they may not flow to is not written."""
         self.directory, self._run, self._attempt, self._spec = run / "checkpoints", run, attempt, spec
+        self._reads, self._grants = tuple(reads), tuple(grants)
 
     def path(self, step: int) -> Path:
         return self.directory / f"step-{step:08d}"
@@ -56,8 +58,10 @@ class Checkpoints:
         """Write each file by its function, then checkpoint.json (with `extra` in its content), then rename into place.
 
         A step that is there with an equal digest is done. Raises FactoryError: code "checkpoint_differs" for another
-        digest (naming both), "stale_attempt" when a newer attempt of the run exists, "disk_full", "read_only".
+        digest (naming both), "stale_attempt" when a newer attempt of the run exists, "class" when the run's directory
+        stands under a lower class than what it reads, "disk_full", "read_only".
         """
+        check_place(self._run, self._reads, self._grants)
         self.refuse_stale()
         make_directory(self.directory)
         beside = self.directory / f".step-{step:08d}.attempt-{self._attempt}"
@@ -175,7 +179,7 @@ def open_checkpoint(path: Path, expected: str | None = None) -> Checkpoint:
         raise _changed(record, claimed, expected)
     for name, size, sha256 in files:
         file = path / name
-        if Path(name).name != name or not file.is_file():
+        if Path(name).name != name or not file.is_file() or file.is_symlink():
             raise _changed(file, "no such file", f"{size} bytes")
         if (found := file.stat().st_size) != size:
             raise _changed(file, f"{found} bytes", f"{size} bytes")

@@ -51,7 +51,8 @@ class _Training:
         from aifactory.train import model, optimizer
 
         self.seat, self.config, self.device, self.writer = seat, seat.config, device, writer
-        self.checkpoints = Checkpoints(seat.directory, seat.attempt, seat.spec.hash)
+        reads = [ref.key for ref in seat.spec.inputs]
+        self.checkpoints = Checkpoints(seat.directory, seat.attempt, seat.spec.hash, reads=reads, grants=seat.grants)
         namespace = Namespace(seat.root)
         data = seat.input("dataset")
         snapshot = namespace.resolve(data.key, data.version)
@@ -66,6 +67,7 @@ class _Training:
         self.optimizer = optimizer.make_optimizer(self.wrapped, self.config.optimizer, self.config.precision)
         self.data, self.source = snapshot.path / (data.part or "train"), data.key
         self.stream = self._stream(None)
+        snapshot.look()  # its files are open now: nobody put others in their place after they were verified
         self.unigram = unigram_loss(self.data, vocabulary) if writer else 0.0
         self.step = 0
         self.last_saved: Path | None = None

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from aifactory.errors import FactoryError
+from aifactory.namespace import Grant
 from aifactory.spec import InputRef, RunSpec, Train
 
 if TYPE_CHECKING:
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
 @dataclass(frozen=True)
 class Seat:
     """Picklable. `directory` is the run's, `root` the namespace's; `rank` of `world` workers, `local_rank` on this
-    machine; `places` says where checkpoints are, by their roles."""
+    machine; `places` says where checkpoints are, by their roles; `grants` are those in force."""
 
     spec: RunSpec
     directory: Path
@@ -28,6 +29,7 @@ class Seat:
     world: int = 1
     local_rank: int = 0
     places: Mapping[str, str] = field(default_factory=dict)
+    grants: tuple[Grant, ...] = ()
 
     @classmethod
     def of(cls, job: Job) -> Seat:
@@ -38,6 +40,7 @@ class Seat:
             job.attempt_directory,
             job.namespace.root,
             places=dict(job.context.places),
+            grants=job.context.grants,
         )
 
     @property

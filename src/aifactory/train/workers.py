@@ -23,7 +23,10 @@ import psutil
 from aifactory.channel import Note, Writer
 from aifactory.channel.job import Job
 from aifactory.errors import FactoryError
-from aifactory.spec import access_of
+from aifactory.namespace import Namespace
+from aifactory.namespace.limits import limited
+from aifactory.spec import access_of_run
+from aifactory.spec.declared import declared
 from aifactory.train.seat import Seat
 
 SOCKET_BYTES = 107
@@ -113,9 +116,10 @@ def _work(config: dict[str, Any]) -> None:
     )
     writer = None
     if seat.rank == 0:
-        private = access_of(seat.spec) != "public"
+        private = access_of_run(seat.directory) != "public"
         writer = Writer(seat.attempt_directory, attempt=seat.attempt, private=private)
-    run(seat, writer, lambda: None)
+    with limited(declared(Namespace(seat.root), seat.spec, seat.directory, seat.places)):
+        run(seat, writer, lambda: None)
 
 
 def _speak_into(log: Path) -> None:
