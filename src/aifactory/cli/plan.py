@@ -44,6 +44,7 @@ def plan_command(
     pins: Pins = None,
     inputs_of: InputsOf = None,
     image: Image = None,
+    mounts: Annotated[bool, typer.Option("--mounts", help="Show which directories the run will see.")] = False,
     as_json: Annotated[bool, JsonOption] = False,
 ) -> None:
     """Resolve what would run, write its frozen spec and nothing else, and print its hash.
@@ -51,14 +52,18 @@ def plan_command(
     `aifactory launch HASH` then launches exactly that. The gate is asked as a launch would ask it; what it would refuse
     is listed, and this command then exits 3 as that would.
     """
+    from aifactory.cli.mounts import rows, show_mounts
     from aifactory.launch import ask
 
     planned = make(what, overrides, cluster, queue, priority, pins=pins, inputs_of=inputs_of, image=image)
     answer = ask(planned)
     if as_json:
-        print_json(describe(planned) | {"gate": answer.document()})
+        seen = {"mounts": rows(planned)} if mounts and not answer.refusals else {}
+        print_json(describe(planned) | seen | {"gate": answer.document()})
     else:
         show(planned, answer)
+        if mounts and not answer.refusals:
+            show_mounts(planned)
     if answer.refusals:
         raise typer.Exit(REFUSED)
 

@@ -9,6 +9,7 @@ from aifactory.launch.gate import gate
 from aifactory.launch.images import LocalImage, ensure_image
 from aifactory.launch.inventory import ImageSummary, list_images
 from aifactory.launch.launcher import launch
+from aifactory.launch.mounts import Mount, mounts, mounts_of
 from aifactory.launch.names import attempt_name, job_name, run_name
 from aifactory.launch.plan import CheckTarget, EvaluateTarget, Plan, plan, resume
 from aifactory.launch.refusal import GateRefused, Refusal
@@ -29,6 +30,7 @@ __all__ = [
     "ImageSummary",
     "InputFact",
     "LocalImage",
+    "Mount",
     "Outcome",
     "Plan",
     "Refusal",
@@ -46,6 +48,8 @@ __all__ = [
     "launch",
     "list_images",
     "load_clusters",
+    "mounts",
+    "mounts_of",
     "plan",
     "resume",
     "run_name",

@@ -15,6 +15,7 @@ from aifactory.errors import FactoryError
 from aifactory.launch.attempts import Attempt, Attempts, decide
 from aifactory.launch.backend import Interrupted, Local
 from aifactory.launch.check_in import check_in
+from aifactory.launch.mounts import mounts_of
 from aifactory.launch.names import run_name
 from aifactory.launch.plan import Plan
 from aifactory.launch.result import TRY_AGAIN, Outcome, RunResult, Signal
@@ -89,6 +90,7 @@ def launch(
                 listener.message(message)
             return RunResult(run, directory, newest.outcome or "lost", newest.number, messages, newest.error)
         if newest is None or decision == "new":
+            mounts_of(plan, run)  # the third time that the class is asked; a backend that can mount mounts this
             try:
                 backend.prepare(listener.stop)
             except Interrupted as interrupted:

@@ -11,12 +11,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from aifactory.errors import FactoryError
+from aifactory.launch.plan import Plan
+from aifactory.launch.runs import RUNS
 from aifactory.namespace import Grant, access
 from aifactory.namespace.names import PREFIX
 from aifactory.namespace.snapshot import folder
-from aifactory.spec import InputRef, RunSpec
-
-RUNS = "runs"
+from aifactory.spec import RunSpec, access_of_run
+from aifactory.spec.declared import place_of
 
 
 @dataclass(frozen=True)
@@ -60,7 +61,8 @@ def mounts(
         own = f"{PREFIX}/{spec.build.key}"
         found[own] = Mount(own, False, "what is built: staging, snapshots, journal, audits")
     for ref in spec.inputs:
-        target = _place(ref, places or {})
+        checkpoint = ref.kind == "checkpoint"
+        target = place_of(ref, places or {}) if checkpoint else f"{PREFIX}/{ref.key}/{folder(ref.version)}"
         whys = [one.why for one in (found.get(target),) if one is not None]
         found[target] = Mount(target, True, ", ".join(dict.fromkeys([*whys, f"input {ref.role}"])))
     plan = tuple(found[target] for target in sorted(found))
@@ -68,22 +70,24 @@ def mounts(
     return plan
 
 
-def _place(ref: InputRef, places: Mapping[str, str]) -> str:
-    if ref.kind != "checkpoint":
-        return f"{PREFIX}/{ref.key}/{folder(ref.version)}"
-    if ref.role not in places:
+def mounts_of(plan: Plan, run: str) -> tuple[Mount, ...]:
+    """The mounts of a plan that is launched as `run`; FactoryError as `mounts` raises."""
+    of = access_of_run(plan.class_root / RUNS / run)
+    if of is None:
         raise FactoryError(
-            f"no place is known of the checkpoint {ref.name}",
-            found=", ".join(places) or "no places",
-            expected=f"a place for {ref.role!r}",
-            fix="plan it again, naming the checkpoint's path",
-            code="checkpoint",
+            f"the frozen spec {plan.path} stands under no class",
+            found=str(plan.class_root),
+            expected="<namespace>/public or <namespace>/private/<project>",
+            fix="plan it again",
+            code="class",
         )
-    return places[ref.role]
+    return mounts(plan.spec, run, of, places=plan.context.places, grants=plan.context.grants)
 
 
 def _allowed(plan: tuple[Mount, ...], run: str, of: str, grants: tuple[Grant, ...]) -> None:
-    access.check(of, {one.target: one.access for one in plan if one.read_only}, grants, output=f"a mount of the run {run}")
+    access.check(
+        of, {one.target: one.access for one in plan if one.read_only}, grants, output=f"a mount of the run {run}"
+    )
     for one in plan:
         if not one.read_only and one.access != of:
             raise FactoryError(

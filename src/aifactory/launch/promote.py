@@ -71,7 +71,12 @@ def promote(
     model_description(place)
     inputs = {ref.key: ref.version for ref in found.spec.inputs if ref.kind != "checkpoint"}
     read = {ref.key: Key(ref.key).access for ref in found.spec.inputs}
-    access.check(Key(line).access, {**read, found.place: access.of_key(found.place.removeprefix(f"{PREFIX}/"))}, grants, output=line)
+    access.check(
+        Key(line).access,
+        {**read, found.place: access.of_key(found.place.removeprefix(f"{PREFIX}/"))},
+        grants,
+        output=line,
+    )
     publications = Publications(ns, line)
     frozen, build_key = publications.number(), digest({"checkpoint": record["digest"]})
     snapshot = _there(publications, build_key) or _copied(place, record, ns, line, inputs, told, grants)

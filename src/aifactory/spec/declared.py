@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from pathlib import Path
 
+from aifactory.errors import FactoryError
 from aifactory.namespace import Namespace
 from aifactory.namespace.limits import Limit
+from aifactory.spec.input_ref import InputRef
 from aifactory.spec.run_spec import RunSpec
 
 CANONICAL = "/factory/"
+CHECKPOINT = re.compile(r"/factory/(public|private/[a-z][a-z0-9_]*)/runs/[a-z][-a-z0-9]*/checkpoints/step-\d{8}")
 
 
 def declared(ns: Namespace, spec: RunSpec, directory: Path, places: Mapping[str, str]) -> Limit:
@@ -21,7 +25,7 @@ def declared(ns: Namespace, spec: RunSpec, directory: Path, places: Mapping[str,
         if ref.kind != "checkpoint":
             inputs.setdefault(ref.key, set()).add(ref.version)
         elif ref.role in places:
-            kept.append(places[ref.role].removeprefix(CANONICAL))
+            kept.append(place_of(ref, places).removeprefix(CANONICAL))
     build = spec.kind == "build"
     return Limit(
         reader=f"the build of {spec.build.key}" if build else f"the run {directory.name}",
@@ -29,6 +33,21 @@ def declared(ns: Namespace, spec: RunSpec, directory: Path, places: Mapping[str,
         output=spec.build.key if build else None,
         places=tuple(kept),
     )
+
+
+def place_of(ref: InputRef, places: Mapping[str, str]) -> str:
+    """The canonical path of a checkpoint that is an input. FactoryError, code "checkpoint", when `places` has none for
+    its role, or names anything else: no hash covers where a checkpoint lies, and more than it must not be opened."""
+    found = places.get(ref.role)
+    if found is None or not CHECKPOINT.fullmatch(found):
+        raise FactoryError(
+            f"the context does not say where the checkpoint {ref.name} is",
+            found=found or f"places for {', '.join(places) or 'nothing'}",
+            expected=f"a place for {ref.role!r}: /factory/<class>/runs/<run>/checkpoints/step-<8 digits>",
+            fix="plan it again, naming the checkpoint's path",
+            code="checkpoint",
+        )
+    return found
 
 
 def name_of(ns: Namespace, directory: Path) -> str:
