@@ -17,7 +17,7 @@ from contextlib import suppress
 from pathlib import Path
 from types import FrameType
 
-from aifactory.channel import Cancelled, Commands, Job, Process, Started, Writer, failure
+from aifactory.channel import Cancelled, Commands, Failure, Job, Process, Started, Writer, redacted
 from aifactory.errors import FactoryError
 from aifactory.namespace import Namespace
 from aifactory.namespace.limits import limited
@@ -51,6 +51,7 @@ def _run(directory: Path, attempt: int, attempt_directory: Path) -> int:
     stop = threading.Event()
     ended = threading.Event()
     writer = Writer(attempt_directory, attempt=attempt, private=private)
+    rows: dict[str, int] = {}
     commands = Commands(attempt_directory)
 
     def interrupt(number: int, frame: FrameType | None) -> None:
@@ -77,11 +78,12 @@ def _run(directory: Path, attempt: int, attempt_directory: Path) -> int:
             writer=writer,
             commands=commands,
             stop=stop,
+            rows=rows,
         )
         _execute(job)
         code = SUCCEEDED
     except BaseException as error:
-        code = _failed(error, writer, stop, private=private)
+        code = _failed(error, writer, stop, redacted(error, private=private, rows=rows))
     else:
         stop.set()  # from here on a signal changes nothing
         writer.close("succeeded")
@@ -90,13 +92,13 @@ def _run(directory: Path, attempt: int, attempt_directory: Path) -> int:
     return code
 
 
-def _failed(error: BaseException, writer: Writer, stop: threading.Event, *, private: bool) -> int:
+def _failed(error: BaseException, writer: Writer, stop: threading.Event, shown: Failure) -> int:
     # Whatever breaks while everything is being stopped (a worker that died first) is the stop's doing.
     cancelled = stop.is_set() or isinstance(error, Cancelled)
     stop.set()
     traceback.print_exception(error)
     sys.stderr.flush()
-    writer.close("cancelled" if cancelled else "failed_code", failure(error, private=private))
+    writer.close("cancelled" if cancelled else "failed_code", shown)
     return CANCELLED if cancelled else FAILED
 
 

@@ -51,7 +51,6 @@ class Lab:
     def __init__(self, root: Path, monkeypatch: pytest.MonkeyPatch):
         self.root = root / "project"
         self.ns = Namespace(root / "namespace")
-        self.runs = root / "runs"
         self.root.mkdir()
         monkeypatch.setenv("AIFACTORY_PROJECT", str(self.root))
         monkeypatch.setenv("AIFACTORY_ROOT", str(self.ns.root))
@@ -94,7 +93,7 @@ class Lab:
 
     def job(self, spec: RunSpec, *, requester: str = "person:test", frozen: int | None = None) -> Job:
         self.number += 1
-        directory = self.runs / f"build-test-{self.number:012d}"
+        directory = self.ns.class_root(spec.build.access) / "runs" / f"build-test-{self.number:012d}"
         attempt = directory / "attempts" / "00000001"
         attempt.mkdir(parents=True)
         _begin(directory, spec)

@@ -111,7 +111,7 @@ def test_private_values_are_in_no_message(lab: Lab, good: Callable) -> None:
     good("private/onco/notes/raw")
     told = good("private/onco/notes/clean")
     assert told.built.rows == 1
-    assert told.audits["broken"].reason == "the check raised ValueError"
+    assert told.audits["broken"].reason == "the check raised ValueError at checks/words.py:7 in broken"
     assert "preview" not in told.built.metadata
     assert "lengths" not in told.built.metadata
     messages = "".join(path.read_text() for path in told.job.attempt_directory.rglob("messages/*.json"))

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import traceback
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from aifactory.channel import Audited
+from aifactory.channel import Audited, redacted
+from aifactory.channel.safe import safe_audit
 from aifactory.datasets.checks import Check, CheckResult
 from aifactory.datasets.checks.registry import version_of
-from aifactory.errors import FactoryError
 from aifactory.namespace import Audit, Audits, Key, Namespace, Snapshot
 from aifactory.spec import CheckSpec
 
@@ -21,7 +22,8 @@ def run_checks(
 ) -> dict[str, Audit]:
     """Run each check on `key@version` (published or not), record its audit, and tell it to `send`; results by name.
 
-    A check that raises is red with the error's text, of private data with the error's type only.
+    A check that raises is red with the error's text. Of private data the audit holds counts, and of an error its type
+    and place; what `send` gets is cut by the channel of the private run.
     """
     from aifactory.namespace import Publications
 
@@ -29,25 +31,25 @@ def run_checks(
     found: dict[str, Audit] = {}
     for check in checks:
         result = _run(snapshot, check)
-        found[check.name] = audit = Audit(
+        told = Audited(
+            key=str(snapshot.key),
+            version=version,
             check=check.name,
             passed=result.passed,
             blocking=check.blocking,
             counts=dict(result.counts),
             reason=result.reason,
+        )
+        send(told)
+        shown = told if Key(snapshot.key).access == "public" else safe_audit(told)
+        found[check.name] = Audit(
+            check=check.name,
+            passed=shown.passed,
+            blocking=shown.blocking,
+            counts=shown.counts,
+            reason=shown.reason,
             parameters=parameters(check),
             run=run,
-        )
-        send(
-            Audited(
-                key=str(snapshot.key),
-                version=version,
-                check=audit.check,
-                passed=audit.passed,
-                blocking=audit.blocking,
-                counts=audit.counts,
-                reason=audit.reason,
-            )
         )
     Audits(ns, key, version).add(*found.values())
     return found
@@ -83,5 +85,8 @@ def _run(snapshot: Snapshot, spec: CheckSpec) -> CheckResult:
         return Check(spec.name, spec.kind, spec.parameters, spec.blocking).run(snapshot)
     except Exception as error:
         public = Key(snapshot.key).access == "public"
-        text = str(error) if public or isinstance(error, FactoryError) else ""
-        return CheckResult(False, {}, f"the check raised {type(error).__name__}{': ' if text else ''}{text}")
+        failure = redacted(error, private=not public)
+        if not public:
+            traceback.print_exception(error)  # into the private run's log
+        said = f": {failure.text}" if public and failure.text else f" at {failure.where}" if failure.where else ""
+        return CheckResult(False, {}, f"the check raised {failure.type}{said}")

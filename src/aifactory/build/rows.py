@@ -14,7 +14,8 @@ import pyarrow as pa
 
 from aifactory.build.inputs import Work
 from aifactory.build.made import Made
-from aifactory.build.progress import counted
+from aifactory.build.progress import counted, watched
+from aifactory.channel.redact import GIVEN
 from aifactory.data.shards import to_batches, write_shards
 from aifactory.datasets import shapes
 from aifactory.datasets.reading import read
@@ -29,10 +30,7 @@ def build(work: Work, staging: Path) -> Made:
     """Run the function in a folder of its own, which is removed afterwards."""
     function = work.stage.function
     assert function is not None
-    arguments = {
-        role: read(opened.snapshot, shapes.of_parameter(function, role), opened.part)
-        for role, opened in work.inputs.items()
-    }
+    arguments = {role: _argument(work, role) for role in work.inputs}
     with (
         tempfile.TemporaryDirectory(prefix="work-", dir=work.job.attempt_directory) as folder,
         contextlib.chdir(folder),
@@ -45,8 +43,17 @@ def build(work: Work, staging: Path) -> Made:
         return _rows(work, content, staging)
 
 
+def _argument(work: Work, role: str) -> Any:
+    opened, function = work.inputs[role], work.stage.function
+    assert function is not None
+    given = read(opened.snapshot, shapes.of_parameter(function, role), opened.part)
+    return watched(given, work.job.rows, role) if isinstance(given, Iterator) else given
+
+
 def _rows(work: Work, content: Any, staging: Path) -> Made:
     declared = work.stage.row_schema
+    if isinstance(content, Iterator):
+        content = watched(content, work.job.rows, GIVEN)
     try:
         schema, content = (declared.arrow(), content) if declared else _inferred(work, content)
         batches = counted(work.job, to_batches(content, schema), f"building {work.build.key}")

@@ -1,6 +1,6 @@
 """How a run outside this process reports back (messages) and is spoken to (commands)."""
 
-from aifactory.channel.cancel import Cancelled, failure
+from aifactory.channel.cancel import Cancelled
 from aifactory.channel.commands import Command, Commands
 from aifactory.channel.job import Job
 from aifactory.channel.message import PIPES_VERSION, Message
@@ -22,6 +22,7 @@ from aifactory.channel.payloads import (
 )
 from aifactory.channel.process import Process, boot_id, read_stat
 from aifactory.channel.reader import Reader
+from aifactory.channel.redact import redacted
 from aifactory.channel.writer import Writer
 
 __all__ = [
@@ -49,6 +50,6 @@ __all__ = [
     "Started",
     "Writer",
     "boot_id",
-    "failure",
     "read_stat",
+    "redacted",
 ]

@@ -15,7 +15,11 @@ from aifactory.spec import Context, RunSpec
 
 @dataclass(frozen=True)
 class Job:
-    """One attempt at one run. `directory` is the run's, `attempt_directory` this attempt's (the working directory)."""
+    """One attempt at one run. `directory` is the run's, `attempt_directory` this attempt's (the working directory).
+
+    `rows` says which row is at hand, for whoever reads of a failure: its number (from 1) by the input that it is read
+    from, and how many were given.
+    """
 
     spec: RunSpec
     context: Context
@@ -26,6 +30,7 @@ class Job:
     writer: Writer
     commands: Commands
     stop: threading.Event = field(default_factory=threading.Event)
+    rows: dict[str, int] = field(default_factory=dict)
 
     def check_stop(self) -> None:
         """Raise Cancelled if somebody asked this run to stop. Code on the main thread is interrupted anyway."""

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from aifactory.channel.payloads import PAYLOAD, Closed, Note, Payload, Started
+from aifactory.channel.safe import WITHHELD, safe
 
 PIPES_VERSION = "0.1"
 
@@ -43,6 +44,14 @@ class Message(BaseModel):
     def pipes(self) -> dict[str, Any]:
         """The message as Dagster's PipesMessageHandler takes it."""
         return {"__dagster_pipes_version": self.pipes_version, "method": self.method, "params": self.params}
+
+    def safe(self) -> Message:
+        """The message of a private run as it may be shown; one that this version does not know, as a note of that."""
+        try:
+            payload = safe(self.payload)
+        except (ValidationError, LookupError, TypeError, AttributeError):
+            payload = Note(level="warning", text=WITHHELD)
+        return Message.of(payload, seq=self.seq, attempt=self.attempt, time=self.time)
 
     def body(self) -> dict[str, Any]:
         """The message as the journal keeps it."""

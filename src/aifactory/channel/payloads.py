@@ -108,11 +108,18 @@ class Note(Base):
 
 
 class Failure(Base):
-    """Why an attempt failed: the exception's type, its text and its trace (both empty for private runs)."""
+    """Why an attempt failed: the exception's type, its text and its trace.
+
+    Of a private run the text and the trace quote nothing (`aifactory.channel.redact`); `code` is that of an error of
+    the machinery, `where` the place in the code, `rows` the numbers of the rows that were at hand, by input.
+    """
 
     type: str
     text: str
     trace: str = ""
+    code: str = ""
+    where: str = ""
+    rows: dict[str, int] = Field(default_factory=dict)
 
 
 class Closed(Base):

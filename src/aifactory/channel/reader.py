@@ -6,16 +6,21 @@ from pathlib import Path
 
 from aifactory.channel.message import Message
 from aifactory.channel.payloads import Closed
+from aifactory.channel.safe import is_private
 from aifactory.errors import FactoryError
 from aifactory.store import Journal
 
 
 class Reader:
-    """Messages of one attempt after number `after`; `seq` is the number of the last one that was read."""
+    """Messages of one attempt after number `after`; `seq` is the number of the last one that was read.
 
-    def __init__(self, attempt_directory: Path, *, after: int = 0):
+    Of a `private` run (by its place, unless it is said) they are cut to what may be shown, whoever wrote them.
+    """
+
+    def __init__(self, attempt_directory: Path, *, after: int = 0, private: bool | None = None):
         self.directory = attempt_directory / "messages"
         self.seq = after
+        self.private = is_private(attempt_directory) if private is None else private
         self.closed: Closed | None = None
         self._journal = Journal(self.directory)
 
@@ -35,6 +40,8 @@ class Reader:
         messages = []
         for record in records:
             message = Message.model_validate(record.body)
+            if self.private:
+                message = message.safe()
             if record.n != self.seq + 1 or message.seq != record.n:
                 raise self._gap(f"message {self.seq + 1} is missing", found=f"{record.n} (seq {message.seq})")
             if self.closed is not None:

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import threading
 import time
+from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from aifactory.channel.cancel import Cancelled, failure
+from aifactory.channel.cancel import Cancelled
 from aifactory.channel.message import Message
 from aifactory.channel.payloads import Closed, ClosedOutcome, Failure, Payload, Progress
+from aifactory.channel.redact import redacted
+from aifactory.channel.safe import is_private, safe
 from aifactory.errors import FactoryError
 from aifactory.store import Journal
 
@@ -24,13 +27,17 @@ class Writer:
     Progress is sent at most twice a second: one that comes sooner waits, replaced by the next, and is sent by `flush`,
     by the next message of another type, or by `close`. Safe to use from several threads. As a context manager it
     closes: succeeded, or failed_code with the exception, which is not swallowed.
+
+    Of a `private` run (by its place, unless it is said) a message tells numbers and names of the code; one that was
+    cut stands whole in the attempt's `logs/withheld.jsonl`.
     """
 
-    def __init__(self, attempt_directory: Path, *, attempt: int | None = None, private: bool = False):
+    def __init__(self, attempt_directory: Path, *, attempt: int | None = None, private: bool | None = None):
         name = attempt_directory.name
         self.attempt = attempt if attempt is not None else int(name) if name.isdigit() else 1
         self._journal = Journal(attempt_directory / "messages")
-        self._private = private
+        self._private = is_private(attempt_directory) if private is None else private
+        self._withheld = attempt_directory / "logs" / "withheld.jsonl"
         self._lock = threading.RLock()
         self._waiting: Progress | None = None
         self._sent_progress = float("-inf")
@@ -90,7 +97,9 @@ class Writer:
             self.close("succeeded")
         else:
             outcome: ClosedOutcome = "cancelled" if isinstance(error, Cancelled) else "failed_code"
-            self.close(outcome, failure(error, private=self._private))
+            if self._private:
+                self._keep(redacted(error, private=False))
+            self.close(outcome, redacted(error, private=self._private))
 
     def _send_waiting(self) -> None:
         waiting, self._waiting = self._waiting, None
@@ -99,11 +108,21 @@ class Writer:
             self._append(waiting)
 
     def _append(self, payload: Payload) -> None:
+        if self._private and (shown := safe(payload)) != payload:
+            self._keep(payload)
+            payload = shown
         seq = self._count + 1
         now = datetime.now(UTC).isoformat(timespec="milliseconds")
         message = Message.of(payload, seq=seq, attempt=self.attempt, time=now)
         self._journal.append(message.body(), writer=f"attempt-{self.attempt}", expect=seq - 1)
         self._count = seq
+
+    def _keep(self, whole: Payload | Failure) -> None:
+        # On a full disk the message itself says so.
+        with suppress(OSError):
+            self._withheld.parent.mkdir(parents=True, exist_ok=True)
+            with self._withheld.open("a", encoding="utf-8") as file:
+                file.write(whole.model_dump_json() + "\n")
 
     def _resume(self) -> None:
         # A cancellation is raised by a signal handler, so it may have come between the append and the count.

@@ -1,0 +1,69 @@
+"""Which names are words of the code: a name that isn't may have been made of a row."""
+
+from __future__ import annotations
+
+import ast
+import sys
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+
+FOLDERS = ("assets", "checks")
+PARTS = ("train", "val", "test")
+
+MACHINERY = frozenset(
+    {"bytes", "columns", "distinct", "doc", "documents", "duplicates", "empty", "empty_files", "eod", "faults", "files"}
+    | {"group", "groups", "kept", "largest", "loss_spans", "loss_tokens", "max", "min", "no loss tokens", "nulls"}
+    | {"offset", "other", "out_of_range", "raised", "rows", "sha256", "shard", "shards", "texts", "tokens"}
+    | {"vocabulary", *PARTS}
+    | {f"{what}_{part}" for what in ("rows", "groups") for part in PARTS}
+    | {f"shared_{one}_{other}" for one in PARTS for other in PARTS}
+)
+"""Names that the machinery gives to counts and columns."""
+
+
+def is_word(name: object) -> bool:
+    """Whether the name stands in the machinery's code, or in a file of `assets/` or `checks/` that this process has
+    imported: as a string or as an identifier. What f-strings are put together from does not count."""
+    if not isinstance(name, str) or not name:
+        return False
+    return name in MACHINERY or any(name in words_of(path, changed) for path, changed in _loaded())
+
+
+def _loaded() -> Iterator[tuple[str, int]]:
+    for name, module in sorted(sys.modules.items()):
+        if name.partition(".")[0] in FOLDERS and (file := getattr(module, "__file__", None)):
+            try:
+                yield file, Path(file).stat().st_mtime_ns
+            except OSError:
+                continue
+
+
+@cache
+def words_of(path: str, changed: int) -> frozenset[str]:
+    """The strings and identifiers of one Python file, as it was changed last at that time; none if it can't be read."""
+    try:
+        tree = ast.parse(Path(path).read_bytes())
+    except (OSError, SyntaxError, ValueError):
+        return frozenset()
+    return frozenset(_words(tree))
+
+
+def _words(node: ast.AST) -> Iterator[str]:
+    match node:
+        case ast.JoinedStr(values=values):
+            # A piece of text around a value says nothing by itself, and would let its neighbour through.
+            values = [one for one in values if not isinstance(one, ast.Constant)]
+            for one in values:
+                yield from _words(one)
+            return
+        case ast.Constant(value=str(text)):
+            yield text
+        case ast.Name(id=text) | ast.arg(arg=text) | ast.Attribute(attr=text):
+            yield text
+        case ast.keyword(arg=str(text)):
+            yield text
+        case ast.FunctionDef(name=text) | ast.ClassDef(name=text):
+            yield text
+    for child in ast.iter_child_nodes(node):
+        yield from _words(child)
