@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from aifactory.channel.message import Message
-from aifactory.channel.payloads import Closed
+from aifactory.channel.payloads import Closed, Failure
 from aifactory.channel.safe import is_private
 from aifactory.errors import FactoryError
 from aifactory.store import Journal
@@ -20,7 +20,7 @@ class Reader:
     def __init__(self, attempt_directory: Path, *, after: int = 0, private: bool | None = None):
         self.directory = attempt_directory / "messages"
         self.seq = after
-        self.private = is_private(attempt_directory) if private is None else private
+        self.private = is_private(attempt_directory.parents[1]) if private is None else private
         self.closed: Closed | None = None
         self._journal = Journal(self.directory)
 
@@ -55,6 +55,10 @@ class Reader:
                     self.closed = payload
             messages.append(message)
         return messages
+
+    def damage(self, error: FactoryError) -> Failure:
+        """What `new` raised, as the reason why the attempt is lost: of a private run without what was found."""
+        return Failure(type="FactoryError", text=error.what if self.private else str(error), code="damaged")
 
     def _missing(self) -> int | None:
         """The first number without a file below the last one that has a file, or that was read."""

@@ -96,7 +96,7 @@ def _sentence(failure: Failure) -> str:
     said += [f"row {number:,} of {name}" for name, number in failure.rows.items() if name != GIVEN]
     if failure.rows.get(GIVEN) is not None:
         said.append(f"after {failure.rows[GIVEN]:,} rows")
-    return "; ".join([*said, "its text may quote private data and stands in the attempt's logs/driver.log alone"])
+    return "; ".join([*said, "its text may quote private data: read it in the run's directory"])
 
 
 def _text(error: BaseException) -> str:

@@ -21,6 +21,8 @@ from aifactory.channel.payloads import (
 )
 from aifactory.channel.redact import safe_failure
 from aifactory.channel.words import is_word
+from aifactory.namespace.access import PUBLIC
+from aifactory.spec.place import access_of_run
 
 WITHHELD = "withheld: private data, see the run's directory"
 AT_WORK = "at work"
@@ -58,9 +60,9 @@ _SAID = re.compile(
 """What the machinery says of its work in words."""
 
 
-def is_private(attempt_directory: Path) -> bool:
-    """Whether the attempt is one of a run that does not stand under `public`."""
-    return attempt_directory.parents[2].name == "runs" and attempt_directory.parents[3].name != "public"
+def is_private(run_directory: Path) -> bool:
+    """Whether the run does not stand under `public`."""
+    return run_directory.parent.name == "runs" and access_of_run(run_directory) != PUBLIC
 
 
 def safe(payload: Payload) -> Payload:
@@ -95,11 +97,16 @@ def safe(payload: Payload) -> Payload:
 
 def safe_audit(audit: Audited) -> Audited:
     """A check's result: its reason is made of its counts, or says which type was raised where."""
-    counts = _numbers(audit.counts)
-    words = ", ".join(f"{name} {value}" for name, value in counts.items()) or WITHHELD
-    reason = audit.reason if not audit.reason or _RAISED.fullmatch(audit.reason) else words
+    counts, reason = safe_result(audit.counts, audit.reason)
     said = {"check": _only(_NAME, audit.check), "version": _only(_HEX, audit.version), "key": _only(_KEYS, audit.key)}
     return audit.model_copy(update={**said, "counts": counts, "reason": reason})
+
+
+def safe_result(counts: Mapping[str, Any], reason: str) -> tuple[dict[str, Any], str]:
+    """The counts and the reason of a check's result."""
+    kept = _numbers(counts)
+    words = ", ".join(f"{name} {value}" for name, value in kept.items()) or WITHHELD
+    return kept, reason if not reason or _RAISED.fullmatch(reason) else words
 
 
 def safe_columns(columns: list[dict[str, Any]]) -> list[dict[str, Any]]:

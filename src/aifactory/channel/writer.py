@@ -36,7 +36,7 @@ class Writer:
         name = attempt_directory.name
         self.attempt = attempt if attempt is not None else int(name) if name.isdigit() else 1
         self._journal = Journal(attempt_directory / "messages")
-        self._private = is_private(attempt_directory) if private is None else private
+        self._private = is_private(attempt_directory.parents[1]) if private is None else private
         self._withheld = attempt_directory / "logs" / "withheld.jsonl"
         self._lock = threading.RLock()
         self._waiting: Progress | None = None

@@ -111,14 +111,14 @@ class Attempts:
             return closed.outcome, closed.error
         if not gone:
             return None
-        return "lost", closed or Failure(type="Lost", text="the process is gone without a last message")
+        return "lost", closed or Failure(type="Lost", text="the process is gone without a last message", code="lost")
 
     def _closed(self, path: Path) -> Closed | Failure | None:
         reader = Reader(path)
         try:
             reader.new()
         except FactoryError as error:
-            return Failure(type="FactoryError", text=str(error))
+            return reader.damage(error)
         return reader.closed
 
     def _read(self) -> tuple[list[Attempt], int]:

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
+from aifactory.channel.safe import safe_result
 from aifactory.errors import FactoryError
 from aifactory.launch.asked import CheckFact, InputFact, Shape
 from aifactory.launch.checkpoint import model_description
@@ -45,7 +46,8 @@ def _input(ref: InputRef, context: Context, ns: Namespace) -> InputFact:
             snapshot.look()
             shape = _shape_in(snapshot.path) if ref.kind == "model" else None
         except FactoryError as error:
-            problem = str(error)
+            # Of private data not the name of the file, which may have been made of a value.
+            problem = str(error) if access == "public" else f"{error.code}; `aifactory doctor --verify` names the file"
     return InputFact(
         ref.role, ref.kind, ref.key, ref.version, access, bool(publications), benchmark, problem, checks, shape
     )
@@ -54,7 +56,9 @@ def _input(ref: InputRef, context: Context, ns: Namespace) -> InputFact:
 def _check(name: str, audit: Audit | None, ref: InputRef, ns: Namespace) -> CheckFact:
     if audit is None:
         return CheckFact(name, None, elsewhere=_elsewhere(name, ref.key, ns))
-    return CheckFact(name, audit.passed, audit.reason, audit.run)
+    private = Key.parse(ref.key).access != "public"
+    reason = safe_result(audit.counts, audit.reason)[1] if private else audit.reason
+    return CheckFact(name, audit.passed, reason, audit.run)
 
 
 def _elsewhere(name: str, key: str, ns: Namespace) -> str:

@@ -121,7 +121,8 @@ def writer() -> str:
 
 
 def _not_started(attempts: Attempts, attempt: Attempt, error: Exception, *, launched: bool) -> RunResult:
-    failure = Failure(type=type(error).__name__, text=f"the process could not be started: {error}")
+    text = f"the process could not be started: {error}"
+    failure = Failure(type=type(error).__name__, text=text, code="not_started")
     ended = attempts.end(attempt.number, "failed_infrastructure", writer=writer(), error=failure)
     outcome = ended.outcome or "failed_infrastructure"
     return RunResult(attempts.run, attempts.directory.parent, outcome, attempt.number, (), ended.error, launched)

@@ -110,7 +110,7 @@ class Watch:
                 yield from self._finish(self.reader.closed.outcome, self.reader.closed.error)
                 return
             if damage is not None:
-                yield from self._finish("lost", Failure(type="FactoryError", text=str(damage)))
+                yield from self._finish("lost", self.reader.damage(damage))
                 return
             if gone is not None and self._unreadable is None and self._damaged is None:
                 yield from self._finish(*gone)
@@ -124,7 +124,7 @@ class Watch:
                 return
             if (late := self._late()) is not None:
                 yield Change(late)
-                yield from self._finish("deadline", Failure(type="Deadline", text=late))
+                yield from self._finish("deadline", Failure(type="Deadline", text=late, code="deadline"))
                 return
             time.sleep(POLL_SECONDS)
 
@@ -168,12 +168,14 @@ class Watch:
         if self.process is not None:
             if self.process.alive():
                 return None
-            return "lost", self._failure("Lost", self._how())
+            return "lost", self._failure("Lost", self._how(), "lost")
         if self.child is None or self.child.returncode is None:
             return None
         if Process.load(self.path) is not None:
             return None
-        return "failed_infrastructure", self._failure("NotStarted", f"the entrypoint never began: {self._how()}")
+        return "failed_infrastructure", self._failure(
+            "NotStarted", f"the entrypoint never began: {self._how()}", "not_started"
+        )
 
     def _how(self) -> str:
         code = None
@@ -184,9 +186,9 @@ class Watch:
         how = f"was ended by signal {-code}" if code < 0 else f"exited with {code}"
         return f"the process {how} without a last message"
 
-    def _failure(self, type: str, text: str) -> Failure:
+    def _failure(self, type: str, text: str, code: str) -> Failure:
         lines = [] if self.private else last_lines(log_path(self.path))
-        return Failure(type=type, text=text, trace="\n".join(lines))
+        return Failure(type=type, text=text, trace="\n".join(lines), code=code)
 
     def _wait_for_exit(self) -> None:
         until = time.monotonic() + EXIT_SECONDS

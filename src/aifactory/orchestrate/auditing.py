@@ -10,8 +10,10 @@ from aifactory.datasets import Stage
 from aifactory.datasets.config import SNAPSHOT
 from aifactory.errors import FactoryError
 from aifactory.launch import CheckTarget, plan, resume, run_name
-from aifactory.namespace import Key
+from aifactory.launch.runs import RUNS
+from aifactory.namespace import Key, Namespace
 from aifactory.orchestrate.building import Report, label, results
+from aifactory.orchestrate.guard import guarded
 from aifactory.orchestrate.keys import asset_key
 from aifactory.orchestrate.origin import origin_of, requester
 from aifactory.orchestrate.pipes import ended_badly, failure, follow
@@ -28,12 +30,14 @@ def audit(context: dg.AssetExecutionContext, stage: Stage) -> Iterator[dg.AssetC
     key = Key.parse(str(stage.key))
     name = run_name("check", label(key), origin.text)
     report = Report()
-    try:
-        planned = resume(name) or plan(CheckTarget(stage, names), requester=requester(context.run), origin=origin.text)
-    except FactoryError as error:
-        raise failure(error) from error
-    version = planned.spec.input(SNAPSHOT).version
-    result = follow(context, planned, run=name, on_message=report.take)
-    if not report.audits:
-        raise ended_badly(result, f"checking {key}@{version[:16]}")
-    yield from results(context, stage, asset_key(key), report.audits, version, result.run)
+    with guarded(Namespace.open().class_root(key.access) / RUNS / name):
+        target = CheckTarget(stage, names)
+        try:
+            planned = resume(name) or plan(target, requester=requester(context.run), origin=origin.text)
+        except FactoryError as error:
+            raise failure(error) from error
+        version = planned.spec.input(SNAPSHOT).version
+        result = follow(context, planned, run=name, on_message=report.take)
+        if not report.audits:
+            raise ended_badly(result, f"checking {key}@{version[:16]}")
+        yield from results(context, stage, asset_key(key), report.audits, version, result.run)

@@ -11,8 +11,11 @@ from aifactory.channel import Audited, Message, StageBuilt
 from aifactory.datasets import Stage
 from aifactory.errors import FactoryError
 from aifactory.launch import RunResult, plan, resume, run_name
-from aifactory.namespace import Audits, Key, Namespace
+from aifactory.launch.runs import RUNS
+from aifactory.namespace import Key, Namespace
+from aifactory.orchestrate.audits import recorded
 from aifactory.orchestrate.describe import built_metadata, check_result
+from aifactory.orchestrate.guard import guarded
 from aifactory.orchestrate.keys import asset_key
 from aifactory.orchestrate.origin import origin_of, requester
 from aifactory.orchestrate.pipes import ended_badly, failure, follow
@@ -48,12 +51,13 @@ def build(context: dg.AssetExecutionContext, stage: Stage) -> Iterator[Event]:
     origin = origin_of(context.instance, context.run, context.op_def.name)
     name = run_name("build", label(key), origin.text)
     report = Report()
-    try:
-        planned = resume(name) or plan(stage, requester=requester(context.run), origin=origin.text)
-    except FactoryError as error:
-        raise failure(error) from error
-    result = follow(context, planned, run=name, on_message=report.take)
-    yield from outcome(context, stage, key, report, result)
+    with guarded(Namespace.open().class_root(key.access) / RUNS / name):
+        try:
+            planned = resume(name) or plan(stage, requester=requester(context.run), origin=origin.text)
+        except FactoryError as error:
+            raise failure(error) from error
+        result = follow(context, planned, run=name, on_message=report.take)
+        yield from outcome(context, stage, key, report, result)
 
 
 def outcome(
@@ -61,10 +65,12 @@ def outcome(
 ) -> Iterator[Event]:
     """The events of an ended build."""
     asset, built = asset_key(key), report.built
+    if built is not None:
+        built = report.built = built.model_copy(update={"key": str(key)})  # the class is the stage's, whatever is said
     if built is None or built.outcome == "red" or not result.succeeded:
         if built is not None:
             # A version that was red before is only asked the checks that changed.
-            audits = {**recorded(key, built.version), **report.audits}
+            audits = {**recorded(Namespace.open(), key, built.version), **report.audits}
             yield from results(context, stage, asset, audits, built.version, result.run)
         raise red(key, report, result)
     version, audits = built.version, report.audits
@@ -75,7 +81,7 @@ def outcome(
         )
         version, audits = snapshot.version, {}
         built = built.model_copy(update={"version": version, "rows": snapshot.manifest.rows})
-    audits = {**recorded(key, version), **audits}
+    audits = {**recorded(Namespace.open(), key, version), **audits}
     yield dg.MaterializeResult(
         asset_key=asset,
         data_version=dg.DataVersion(version),
@@ -99,22 +105,6 @@ def results(
             yield check_result(
                 asset, check.name, audits.get(check.name), blocking=check.blocking, version=version, run=run
             )
-
-
-def recorded(key: Key, version: str) -> dict[str, Audited]:
-    """What the namespace holds about a version: the newest audit of each check."""
-    return {
-        name: Audited(
-            key=str(key),
-            version=version,
-            check=name,
-            passed=audit.passed,
-            blocking=audit.blocking,
-            counts=dict(audit.counts),
-            reason=audit.reason,
-        )
-        for name, audit in Audits(Namespace.open(), key, version).latest().items()
-    }
 
 
 def red(key: Key, report: Report, result: RunResult) -> dg.Failure:

@@ -7,11 +7,14 @@ from typing import Any
 
 import dagster as dg
 
+from aifactory.channel.safe import is_private
 from aifactory.errors import FactoryError
 from aifactory.launch import Plan
 from aifactory.launch.compare import compare, side_of_plan, side_of_run
 from aifactory.launch.previous import previous_training
+from aifactory.launch.runs import RUNS
 from aifactory.namespace import Namespace
+from aifactory.orchestrate.guard import in_words
 from aifactory.orchestrate.origin import origin_of
 from aifactory.orchestrate.tables import table
 from aifactory.spec.diff_text import summary, values
@@ -61,7 +64,8 @@ def compared(context: dg.OpExecutionContext, plan: Plan, run: str) -> Comparison
             return None
         found = Comparison(compare(side_of_run(previous.directory), side_of_plan(plan, run), ns=ns), previous.why)
     except (FactoryError, OSError) as error:
-        context.log.warning(f"{run} could not be compared with an earlier run: {error}")
+        said = in_words(error, private=is_private(plan.class_root / RUNS / run))
+        context.log.warning(f"{run} could not be compared with an earlier run: {said}")
         return None
     context.log.info(f"{found.head}\n\n{found.markdown()}" if found.diff.changes else found.head)
     return found

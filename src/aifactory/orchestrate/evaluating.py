@@ -10,10 +10,12 @@ from aifactory.errors import FactoryError
 from aifactory.launch import EvaluateTarget, Plan, plan
 from aifactory.launch.checkpoint import is_line
 from aifactory.launch.claims import claim
+from aifactory.launch.runs import RUNS
 from aifactory.launch.saved import find_checkpoint
 from aifactory.launch.scope import Scope
 from aifactory.namespace import Namespace
 from aifactory.orchestrate.again import Where, planned
+from aifactory.orchestrate.guard import guarded
 from aifactory.orchestrate.lines import evaluations_key
 from aifactory.orchestrate.origin import Origin, by_person, requester
 from aifactory.orchestrate.pipes import ended_badly, failure, follow
@@ -68,12 +70,13 @@ def evaluate(context: dg.OpExecutionContext, config: EvaluateConfig) -> None:
             scores[f"{score.key} {score.metric}"] = score
             context.log.info(f"{score.key}: {said(score)}")
 
-    result = follow(context, chosen, run=name, on_message=take, tries=TRIES)
-    if not result.succeeded:
-        raise ended_badly(result, f"evaluation {name}")
-    if not any(value_of(event, "run") == name for event in materializations(context.instance, _key(chosen))):
-        place = next(iter(chosen.context.places.values()), config.checkpoint)
-        context.log_event(score_event(chosen, place, name, result.attempt, result.directory, list(scores.values())))
+    with guarded(chosen.class_root / RUNS / name):
+        result = follow(context, chosen, run=name, on_message=take, tries=TRIES)
+        if not result.succeeded:
+            raise ended_badly(result, f"evaluation {name}")
+        if not any(value_of(event, "run") == name for event in materializations(context.instance, _key(chosen))):
+            place = next(iter(chosen.context.places.values()), config.checkpoint)
+            context.log_event(score_event(chosen, place, name, result.attempt, result.directory, list(scores.values())))
     context.add_output_metadata({"run": name, "spec": chosen.hash, "suites": len({one.key for one in scores.values()})})
 
 

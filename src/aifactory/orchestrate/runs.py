@@ -10,12 +10,14 @@ from pathlib import Path
 import dagster as dg
 
 from aifactory.channel import CheckpointSaved, Message, Reader, Scored
+from aifactory.channel.safe import is_private
 from aifactory.errors import FactoryError
 from aifactory.launch import Plan, attempt_name, resume
 from aifactory.launch.runs import RunSummary, runs_directories, summary
 from aifactory.launch.scope import Scope
 from aifactory.namespace import Namespace
 from aifactory.orchestrate.automation import EVERYTHING
+from aifactory.orchestrate.guard import in_words
 from aifactory.orchestrate.interrupts import ENDED
 from aifactory.orchestrate.lines import checkpoints_key, evaluations_key
 from aifactory.orchestrate.reported import materializations, value_of
@@ -44,8 +46,11 @@ def sync_runs(
         try:
             if _sync_run(instance, ns, directory, told, said):
                 done.add(directory.name)
-        except FactoryError as error:
-            said.append(f"{directory.name}: {error}")
+        except Exception as error:
+            private = is_private(directory)
+            if not private and not isinstance(error, FactoryError):
+                raise
+            said.append(f"{directory.name}: {in_words(error, private=private)}")
             done.add(directory.name)
     return said
 

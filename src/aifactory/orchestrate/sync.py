@@ -10,12 +10,15 @@ from typing import Any
 
 import dagster as dg
 
+from aifactory.channel.safe import safe_columns
 from aifactory.errors import FactoryError
 from aifactory.launch import resume
 from aifactory.launch.scope import Scope
-from aifactory.namespace import Audits, Key, Namespace, Publication, Publications
+from aifactory.namespace import Key, Namespace, Publication, Publications
+from aifactory.orchestrate.audits import recorded
 from aifactory.orchestrate.automation import EVERYTHING
 from aifactory.orchestrate.describe import column_schema, inputs_table, numbers
+from aifactory.orchestrate.guard import in_words
 from aifactory.orchestrate.interrupts import ENDED
 from aifactory.orchestrate.keys import asset_key
 from aifactory.orchestrate.reported import materializations, value_of
@@ -58,8 +61,11 @@ def sync(
             continue
         try:
             known[str(key)] = _sync_key(instance, ns, key, code, said)
-        except FactoryError as error:
-            said.append(f"{key}: {error}")
+        except Exception as error:
+            private = key.access != "public"
+            if not private and not isinstance(error, FactoryError):
+                raise
+            said.append(f"{key}: {in_words(error, private=private)}")
             known[str(key)] = number
     said += sync_runs(instance, ns, done, scope=scope, until=until)
     told = {"keys": known, "runs": sorted(done)}
@@ -137,7 +143,7 @@ def events(
                 **{f"count: {count}": value for count, value in numbers(audit.counts).items()},
             },
         )
-        for name, audit in sorted(Audits(ns, key, publication.version).latest().items())
+        for name, audit in sorted(recorded(ns, key, publication.version).items())
     ]
     materialization = dg.AssetMaterialization(
         asset_key=asset,
@@ -177,7 +183,8 @@ def _metadata(ns: Namespace, key: Key, publication: Publication) -> dict[str, An
     except FactoryError:
         return shown  # its files are gone; what the journal says of it stays true
     if columns:
-        shown["dagster/column_schema"] = column_schema([column.model_dump() for column in columns])
+        described = [column.model_dump() for column in columns]
+        shown["dagster/column_schema"] = column_schema(described if key.access == "public" else safe_columns(described))
     return shown
 
 

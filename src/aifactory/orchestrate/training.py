@@ -9,12 +9,15 @@ import dagster as dg
 from pydantic import Field
 
 from aifactory.channel import CheckpointSaved, Message, Reader
+from aifactory.channel.safe import is_private
 from aifactory.errors import FactoryError
 from aifactory.launch import Plan, attempt_name, plan
 from aifactory.launch.result import RunResult
+from aifactory.launch.runs import RUNS
 from aifactory.launch.scope import Scope
 from aifactory.orchestrate.again import Where, planned
 from aifactory.orchestrate.comparing import compared
+from aifactory.orchestrate.guard import guarded, in_words
 from aifactory.orchestrate.lines import checkpoints_key
 from aifactory.orchestrate.origin import Origin, requester
 from aifactory.orchestrate.pipes import ended_badly, failure, follow
@@ -57,12 +60,13 @@ def train(context: dg.OpExecutionContext, config: TrainConfig) -> None:
     where = Where(config.cluster, config.queue, config.priority, tuple(config.allow), config.why)
     name, chosen = planned(context, "train", config.label(), where, lambda origin: _fresh(context, config, origin))
     context.log.info(f"run {name}, spec {chosen.hash}, line {chosen.context.line}")
-    comparison = compared(context, chosen, name)
-    checkpoints = Checkpoints(context, chosen, name)
-    result = follow(context, chosen, run=name, on_message=checkpoints.take)
-    checkpoints.earlier(result)
-    if not result.succeeded:
-        raise ended_badly(result, f"training {name}")
+    with guarded(chosen.class_root / RUNS / name):
+        comparison = compared(context, chosen, name)
+        checkpoints = Checkpoints(context, chosen, name)
+        result = follow(context, chosen, run=name, on_message=checkpoints.take)
+        checkpoints.earlier(result)
+        if not result.succeeded:
+            raise ended_badly(result, f"training {name}")
     # What it changed comes first: Dagster's page cuts a long list off.
     context.add_output_metadata(
         (comparison.metadata() if comparison is not None else {})
@@ -143,4 +147,4 @@ class Checkpoints:
                 for message in reader.new():
                     self.take(message)
             except FactoryError as error:
-                self._context.log.warning(f"attempt {attempt}: {error}")
+                self._context.log.warning(f"attempt {attempt}: {in_words(error, private=is_private(result.directory))}")
