@@ -84,6 +84,15 @@ def dirty(lab: Lab) -> Plan:
     return made(lab)
 
 
+def granted(lab: Lab) -> Plan:
+    """Two projects, whose datasets are in the data image alone, and a grant between them."""
+    for name in ("clinic", "oncology"):
+        lab.write(f"assets/private/{name}.py", "")
+    grant = 'from = "private/clinic"\nto = "private/oncology"\nwhy = "one study"\n'
+    lab.write("pyproject.toml", f"[[tool.aifactory.grants]]\n{grant}")
+    return made(lab)
+
+
 WORLD: dict[str, Change] = {"suites": other_suite, "root": other_root, "pins": pinned}
 """What the namespace around a recipe is like."""
 
@@ -96,13 +105,13 @@ def cases() -> Iterator[tuple[str, Change]]:
     yield from WORLD.items()
 
 
-GIT = {"commit", "commit_note", "dirty", "dirty_digest"}
+CHECKOUT = {"commit", "commit_note", "dirty", "dirty_digest", "grants"}
 ELSEWHERE = {"places", "config_schema"}
-"""Fields with a test of their own below, as those of git have."""
+"""Fields with a test of their own below, as those of the checkout have."""
 
 
 def test_every_field_of_the_context_is_changed_by_a_case() -> None:
-    assert {field for field, _ in cases()} | GIT | ELSEWHERE == set(Context.model_fields)
+    assert {field for field, _ in cases()} | CHECKOUT | ELSEWHERE == set(Context.model_fields)
 
 
 @pytest.mark.parametrize(("field", "change"), cases(), ids=lambda one: one if isinstance(one, str) else "")
@@ -115,10 +124,10 @@ def test_a_change_of_the_context_leaves_the_hash(lab: Lab, field: str, change: C
     assert after.spec.to_bytes() == before.spec.to_bytes()
 
 
-def test_what_git_says_of_the_checkout_leaves_the_hash(own_lab: Lab) -> None:
+def test_what_git_says_and_the_grants_of_the_checkout_leave_the_hash(own_lab: Lab) -> None:
     publish_all(own_lab.ns)
-    plans = [made(own_lab), committed(own_lab), dirty(own_lab)]
-    for field in GIT:
+    plans = [made(own_lab), committed(own_lab), dirty(own_lab), granted(own_lab)]
+    for field in CHECKOUT:
         assert len({getattr(one.context, field) for one in plans}) > 1, field
     assert len({one.hash for one in plans}) == 1
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from typing import Any, Literal, get_args, get_origin
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from aifactory.errors import FactoryError
@@ -83,7 +83,7 @@ CASES: dict[str, list[tuple[Changes, Changes]]] = {
         ({}, {"config.code_version": "2"}),
         ({}, {"config.parameters.fraction": 0.25}),
         ({}, {"config.parameters": {}}),
-        ({}, {"config.access": "private/oncology"}),
+        ({}, {"config.access": "private/oncology", "config.key": "private/oncology/clean"}),
         ({}, {"config.benchmark": True}),
         ({}, {"config.only_checks": True}),
         ({}, {"config.checks.0.name": "count"}),
@@ -194,6 +194,7 @@ def spelled(value: Any, data: st.DataObject) -> str:
 
 
 @pytest.mark.parametrize("kind", BASES)
+@settings(max_examples=25)
 @given(data=st.data())
 def test_no_spelling_of_a_document_changes_the_hash(kind: str, data: st.DataObject) -> None:
     spec = BASES[kind]()
@@ -216,6 +217,7 @@ OVERRIDES = {
 }
 
 
+@settings(max_examples=25)
 @given(data=st.data())
 def test_no_order_and_no_spelling_of_overrides_changes_the_hash(data: st.DataObject) -> None:
     recipe = Recipe(function=small_train, line="public/models/tiny", scored_on=())
