@@ -127,7 +127,7 @@ def main() -> None:
     recipe = find_recipes(Project.current())[given.recipe]
     with tempfile.TemporaryDirectory() as folder:
         project = scratch(Path(folder), recipe.line)
-        ns, services = Namespace(project.namespace), Services(project)
+        ns, services = Namespace.of(project), Services(project)
         try:
             client, _ = services.start(daemon=False)
             stages = upstream(find_stages(project), [*recipe.build().mix.keys, *recipe.suites])

@@ -43,7 +43,7 @@ def begin(lab: Lab, directory: Path, attempt: int = 1) -> subprocess.Popen[str]:
     path = directory / "attempts" / f"{attempt:08d}"
     return subprocess.Popen(
         [lab.image.python, "-m", "aifactory.run", "--run", directory, "--attempt", str(attempt)],
-        env=environment(os.environ, path, image=lab.image, root=lab.ns.root, project=lab.project),
+        env=environment(os.environ, path, image=lab.image, roots=lab.ns.variable, project=lab.project),
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import aifactory
-from aifactory.errors import FactoryError
+from aifactory import roots
 
 
 @dataclass(frozen=True)
@@ -16,7 +16,7 @@ class Project:
 
     `package` is the directory of the machinery (`aifactory` itself). Environment variables, for tests and for odd
     machines: AIFACTORY_PROJECT (root), AIFACTORY_STATE (state), AIFACTORY_ENVS (environments per lock),
-    AIFACTORY_ROOT (the namespace).
+    AIFACTORY_ROOT (the namespace; a list as in PATH names read-only ones after it, `lower`).
     """
 
     root: Path
@@ -24,25 +24,20 @@ class Project:
     envs: Path
     namespace: Path
     package: Path
+    lower: tuple[Path, ...] = ()
 
     @classmethod
     def current(cls) -> Project:
         """The project named by AIFACTORY_PROJECT, else the checkout that this package was imported from."""
-        if os.pathsep in os.environ.get("AIFACTORY_ROOT", ""):
-            raise FactoryError(
-                "AIFACTORY_ROOT names several namespaces",
-                found=os.environ["AIFACTORY_ROOT"],
-                expected="one folder",
-                fix=f"name one of them (without {os.pathsep!r})",
-                code="root",
-            )
         package = Path(aifactory.__file__).resolve().parent
         root = Path(os.environ.get("AIFACTORY_PROJECT") or package.parents[1]).resolve()
         state = Path(os.environ.get("AIFACTORY_STATE") or root / ".aifactory").resolve()
+        namespace, *lower = roots.parse(os.environ.get(roots.VARIABLE, "")) or [(state / "namespace").resolve()]
         return cls(
             root=root,
             state=state,
             envs=Path(os.environ.get("AIFACTORY_ENVS") or state / "envs").resolve(),
-            namespace=Path(os.environ.get("AIFACTORY_ROOT") or state / "namespace").resolve(),
+            namespace=namespace,
             package=package,
+            lower=tuple(lower),
         )

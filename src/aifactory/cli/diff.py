@@ -32,7 +32,7 @@ def diff_command(
     from aifactory.spec.diff_text import lines
 
     project = Project.current()
-    ns = Namespace(project.namespace)
+    ns = Namespace.of(project)
     found = compare(*(side(name, project=project, ns=ns) for name in (old, new)), project=project, ns=ns)
     if as_json:
         print_json(found.document())

@@ -71,7 +71,7 @@ def records(project: Project, *, verify: bool) -> Iterator[Finding]:
     """Journals, the view that people see of them, snapshots: broken ones by name, else one line."""
     from aifactory.namespace import Namespace, Publications
 
-    ns = Namespace(project.namespace)
+    ns = Namespace.of(project)
     good, published = 0, ns.keys()
     for key in published:
         try:

@@ -94,7 +94,7 @@ def make(
     if what is not None and spec is not None:
         raise typer.BadParameter(f"--spec takes no target and no overrides, since a frozen spec is whole: {what}")
     return plan(
-        load_frozen(Namespace(project.namespace), spec).spec.hash if spec is not None else target(str(what), project),
+        load_frozen(Namespace.of(project), spec).spec.hash if spec is not None else target(str(what), project),
         cluster=cluster,
         overrides=overrides or (),
         queue=queue,

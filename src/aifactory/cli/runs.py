@@ -81,9 +81,10 @@ def _facts(run: str) -> dict[str, Any]:
     from aifactory.namespace import Namespace
     from aifactory.spec import Context, RunSpec
 
-    directory = get_run(Namespace.open(), run)
+    ns = Namespace.open()
+    directory = get_run(ns, run)
     attempts = Attempts(directory)
-    return vars(summary(directory)) | {
+    return vars(summary(directory, away=ns.is_away(directory))) | {
         "directory": str(directory),
         "spec": RunSpec.load(directory / "spec.json").model_dump(mode="json"),
         "context": Context.load(directory / "context.json").model_dump(mode="json"),

@@ -30,7 +30,7 @@ def target(text: str, project: Project) -> Recipe | Stage | EvaluateTarget | str
     from aifactory.namespace import Namespace
     from aifactory.spec import find_recipes, load_frozen
 
-    ns = Namespace(project.namespace)
+    ns = Namespace.of(project)
     if names_checkpoint(text):
         return EvaluateTarget(find_checkpoint(text.rstrip("/"), ns))
     if is_line(text):

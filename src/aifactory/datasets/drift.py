@@ -18,7 +18,8 @@ def remember(ns: Namespace, stage: Stage) -> None:
     """Keep the digest of the code that the stage's version, set by hand, was first built with."""
     if stage.function is not None and stage.given_code_version is not None and stage.key is not None:
         body = {"code_version": stage.code_version, "source": stage.source_digest}
-        _store(ns, stage).put(_name(stage), json.dumps(body, sort_keys=True).encode() + b"\n")
+        if _kept(ns, stage) is None:
+            Store(ns.directory(stage.key) / FOLDER).put(_name(stage), json.dumps(body, sort_keys=True).encode() + b"\n")
 
 
 def moved(ns: Namespace, stage: Stage) -> str | None:
@@ -26,7 +27,7 @@ def moved(ns: Namespace, stage: Stage) -> str | None:
     if stage.function is None or stage.given_code_version is None or stage.key is None:
         return None
     try:
-        kept = _store(ns, stage).read(_name(stage))
+        kept = _kept(ns, stage)
     except PermissionError:
         return None  # another identity builds it, and is warned
     first = json.loads(kept)["source"] if kept is not None else stage.source_digest
@@ -39,8 +40,9 @@ def moved(ns: Namespace, stage: Stage) -> str | None:
     )
 
 
-def _store(ns: Namespace, stage: Stage) -> Store:
-    return Store(ns.directory(str(stage.key)) / FOLDER)
+def _kept(ns: Namespace, stage: Stage) -> bytes | None:
+    stores = (Store(directory / FOLDER) for directory in ns.directories(str(stage.key)))
+    return next((kept for store in stores if (kept := store.read(_name(stage))) is not None), None)
 
 
 def _name(stage: Stage) -> str:

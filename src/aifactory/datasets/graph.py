@@ -51,7 +51,7 @@ def _find(project: Project) -> dict[str, Stage]:
     for stage in stages.values():
         _ = stage.code_version
         if stage.given_code_version is not None and stage.function is not None:
-            warning = moved(Namespace(project.namespace), stage)
+            warning = moved(Namespace.of(project), stage)
             if warning is not None:
                 warnings.warn(warning, stacklevel=2)
     cache.save(project)

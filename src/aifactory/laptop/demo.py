@@ -35,7 +35,7 @@ class Demo:
 
     def __init__(self, project: Project, services: Services, console: Console, *, recipe: str, keep: bool = False):
         self.project, self.services, self.console, self.keep = project, services, console, keep
-        self.ns = Namespace(project.namespace)
+        self.ns = Namespace.of(project)
         self.stages: dict[str, Stage] = find_stages(project)
         self.recipe = self._recipe(recipe)
         used = (*self.recipe.build().mix.keys, *self.recipe.suites)

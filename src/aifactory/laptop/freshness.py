@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 
 from aifactory.datasets import Stage
 from aifactory.errors import FactoryError
+from aifactory.launch.runs import find_run
 from aifactory.namespace import Namespace, Publication, Publications
 from aifactory.spec import RunSpec
 
@@ -44,9 +45,8 @@ def _differs(ns: Namespace, stage: Stage, current: Publication) -> bool:
         if source is None or current.inputs.get(edge.key) != source.version:
             return True
     try:
-        made_by = (
-            RunSpec.load(ns.class_root(stage.key.access) / "runs" / current.run / "spec.json") if stage.key else None
-        )
+        directory = find_run(ns, current.run)
+        made_by = None if directory is None else RunSpec.load(directory / "spec.json")
     except (FactoryError, OSError):
         # Whether the parameters are still the same can't be seen: the builder compares build keys, and reuses.
         return True

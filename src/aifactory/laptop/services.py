@@ -17,6 +17,7 @@ from aifactory.errors import FactoryError
 from aifactory.laptop import ports, processes
 from aifactory.laptop.graphql import ACTIVE, LOCATION, Client, wait
 from aifactory.laptop.service import Name, Service, command, path_with_scripts
+from aifactory.namespace import Namespace
 from aifactory.project import Project
 
 UI_PORT = 3000
@@ -146,7 +147,7 @@ class Services:
             "AIFACTORY_PROJECT": str(project.root),
             "AIFACTORY_STATE": str(project.state),
             "AIFACTORY_ENVS": str(project.envs),
-            "AIFACTORY_ROOT": os.environ.get("AIFACTORY_ROOT") or str(project.namespace),
+            "AIFACTORY_ROOT": Namespace.of(project).variable,
             "DAGSTER_HOME": str(self.home),
             # The setting in dagster.yaml stops the events; only this stops the thread that uploads $DAGSTER_HOME/logs.
             "DAGSTER_DISABLE_TELEMETRY": "1",
@@ -227,9 +228,10 @@ class Services:
         from aifactory.namespace import Namespace
         from aifactory.spec import Context
 
-        ns = Namespace(self.project.namespace)
+        ns = Namespace.of(self.project)
         for run in runs(ns):
-            if run.state == "running" and Context.load(run.directory / "context.json").origin is not None:
+            own = not ns.is_away(run.directory)
+            if own and run.state == "running" and Context.load(run.directory / "context.json").origin is not None:
                 say(f"ending {run.run}")
                 stop(ns, run.run, writer="laptop")
 

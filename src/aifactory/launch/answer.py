@@ -43,7 +43,7 @@ def ask(
 ) -> Answer:
     """Gather and ask. `directory`: that of the run, whose name is asked about too; a run without a name else."""
     project = project or Project.current()
-    ns = ns or Namespace(project.namespace)
+    ns = ns or Namespace.of(project)
     directory = directory or plan.class_root / RUNS / f"{plan.kind}-unnamed"
     facts = gather(plan, directory.name, directory, ns=ns, project=project)
     refusals, allowed = split(gate(facts), plan.context.allow)

@@ -73,7 +73,7 @@ class Local:
             attempt_directory,
             kind=self._plan.kind,
             image=self._image,
-            root=self._ns.root,
+            roots=self._ns.variable,
             project=self._project,
         )
 

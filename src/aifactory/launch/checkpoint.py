@@ -133,8 +133,8 @@ def promotion(ns: Namespace, line: str, version: str) -> tuple[Publication, Prom
 
     Raises FactoryError, code "checkpoint", for one that no promotion made.
     """
-    for publication in reversed(Publications(ns, line).all()):
-        if publication.version == version and publication.checkpoint is not None:
+    for publication in reversed(Publications(ns, line).of(version)):
+        if publication.checkpoint is not None:
             return publication, publication.checkpoint
     raise FactoryError(
         f"{line}@{version[:16]} was published by something else than a promotion",

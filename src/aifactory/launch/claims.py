@@ -7,6 +7,7 @@ from datetime import UTC, datetime, timedelta
 
 from aifactory.launch.attempts import Attempts
 from aifactory.launch.plan import Plan
+from aifactory.namespace import Namespace
 from aifactory.namespace.identities import writer_of
 from aifactory.spec import access_of
 from aifactory.store import Journal, JournalConflict, digest
@@ -31,12 +32,14 @@ def claim_hash(plan: Plan) -> str:
     return digest({"checkpoint": sorted(scored), "suites": suites})
 
 
-def claim(plan: Plan, run: str, *, always: bool, requester: str) -> Claimant | None:
+def claim(plan: Plan, run: str, *, always: bool, requester: str, ns: Namespace | None = None) -> Claimant | None:
     """Claim the evaluation for `run`. None: it is this run's to do, also when it comes back for its own claim.
 
     Where another run is at it, or has done it, that one is returned and nothing is recorded, unless `always` (a person
-    asked): then the claim is added beside the other's. Of two that claim at once, one wins.
+    asked): then the claim is added beside the other's. Of two that claim at once, one wins. Claims of read-only roots
+    count as well; of a run there that has not ended nothing more can be seen, and it is live.
     """
+    ns = ns or Namespace.open()
     root = plan.path.parents[2]
     writer = writer_of(access_of(plan.spec, plan.context.resolution(), plan.context.grants))
     journal = Journal(root / "claims" / claim_hash(plan))
@@ -50,11 +53,25 @@ def claim(plan: Plan, run: str, *, always: bool, requester: str) -> Claimant | N
                 state = _state(Attempts(root / "runs" / str(record.body["run"])), record.at)
                 if state is not None:
                     return Claimant(str(record.body["run"]), state)
+            if (other := _elsewhere(plan, ns)) is not None:
+                return other
         try:
             journal.append({"run": run, "spec": plan.hash, "requester": requester}, writer=writer, expect=len(records))
         except JournalConflict:
             continue
         return None
+
+
+def _elsewhere(plan: Plan, ns: Namespace) -> Claimant | None:
+    roots = [root for root in ns.class_roots() if ns.is_away(root)]
+    for root in roots:
+        for record in reversed(Journal(root / "claims" / claim_hash(plan)).records()):
+            run = str(record.body["run"])
+            newest = Attempts(root / "runs" / run).newest()
+            outcome = newest.outcome if newest is not None else None
+            if newest is not None and outcome in (None, "succeeded"):
+                return Claimant(run, "live" if outcome is None else "succeeded")
+    return None
 
 
 def _state(attempts: Attempts, claimed: str) -> str | None:

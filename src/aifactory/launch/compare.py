@@ -35,7 +35,7 @@ def side(text: str, *, project: Project | None = None, ns: Namespace | None = No
     "unknown_schema", "context" for files; GateRefused for a recipe whose inputs are not built.
     """
     project = project or Project.current()
-    ns = ns or Namespace(project.namespace)
+    ns = ns or Namespace.of(project)
     path = Path(text)
     if text.endswith(".json") or ("/" in text and (path / SPEC).is_file()):
         return side_of_file(path / SPEC if path.is_dir() else path, text)
@@ -89,7 +89,7 @@ def compare(old: Side, new: Side, *, project: Project | None = None, ns: Namespa
     """Gather what is known about the inputs, images and commits that differ, and compare. What can't be found any more
     (a snapshot that was swept, an image of another machine, a commit of another clone) is told by its digest."""
     project = project or Project.current()
-    ns = ns or Namespace(project.namespace)
+    ns = ns or Namespace.of(project)
     return diff(old, new, gather_facts(old, new, project, ns))
 
 

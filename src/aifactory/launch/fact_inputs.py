@@ -29,7 +29,7 @@ def _input(ref: InputRef, context: Context, ns: Namespace) -> InputFact:
     if ref.kind == "checkpoint":
         problem, shape = _checkpoint(ref, context, ns)
         return InputFact(ref.role, ref.kind, ref.key, ref.version, access, published=True, problem=problem, shape=shape)
-    publications = [one for one in Publications(ns, ref.key).all() if one.version == ref.version]
+    publications = Publications(ns, ref.key).of(ref.version)
     entries = {entry.audit.check: entry for entry in Audits(ns, ref.key, ref.version).all()}
     latest = {name: entry.audit for name, entry in entries.items()}
     published = publications[-1].at if publications else ""
@@ -63,8 +63,8 @@ def _check(name: str, audit: Audit | None, ref: InputRef, ns: Namespace) -> Chec
 
 def _elsewhere(name: str, key: str, ns: Namespace) -> str:
     """The version (16 digits) that the check was audited on last; empty if there is none."""
-    folder = ns.directory(Key.parse(key)) / "@audits"
-    versions = [one.name for one in folder.iterdir()] if folder.is_dir() else []
+    folders = [directory / "@audits" for directory in ns.directories(Key.parse(key))]
+    versions = {one.name for folder in folders if folder.is_dir() for one in folder.iterdir()}
     found = [(entry.at, one) for one in versions for entry in Audits(ns, key, one).all() if entry.audit.check == name]
     return max(found)[1] if found else ""
 

@@ -60,7 +60,7 @@ class Resolver:
         Raises FactoryError, code "not_tokens", for data that no tokenizer has made.
         """
         # The newest publication of this very version counts.
-        made_from = [one.inputs for one in Publications(self.ns, data.key).all() if one.version == data.version]
+        made_from = [one.inputs for one in Publications(self.ns, data.key).of(data.version)]
         inputs = made_from[-1].items() if made_from else ()
         found = [(key, version) for key, version in inputs if self._is_tokenizer(key, version)]
         if len(found) != 1:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -45,9 +44,9 @@ class ImageSummary:
 
 def list_images(project: Project, ns: Namespace | None = None) -> list[ImageSummary]:
     """The images on this machine, newest first. Specs and runs that can't be read are passed over."""
-    ns = ns or Namespace(project.namespace)
+    ns = ns or Namespace.of(project)
     specs, runs = _users(_specs(ns)), _users(_runs(ns))
-    classes = ["public", *(f"private/{path.name}" for path in _projects(ns))]
+    classes = dict.fromkeys(ns.class_of(root) for root in ns.class_roots())
     proofs = {name: verifications(ns, name, classes) for name in get_args(ImageName)}
     found = []
     for path in images_directory(project).glob(f"*/{ABOUT}"):
@@ -91,13 +90,6 @@ def _runs(ns: Namespace) -> Iterator[Path]:
 
 
 def _specs(ns: Namespace) -> Iterator[Path]:
-    for root in (ns.class_root("public"), *_projects(ns)):
+    for root in ns.class_roots():
         if (root / "specs").is_dir():
             yield from sorted((root / "specs").iterdir())
-
-
-def _projects(ns: Namespace) -> list[Path]:
-    private = ns.root / "private"
-    # A folder of another identity is not there for this user.
-    found = private.iterdir() if private.is_dir() else ()
-    return sorted(one for one in found if one.is_dir() and os.access(one, os.R_OK | os.X_OK))

@@ -63,12 +63,12 @@ def launch(
     Budgets: the context's deadline_seconds from the attempt's record on, and `stall_seconds` without a word.
     If anything raises while it watches (a callback, an interrupt), `stop` is asked once more: "stop" ends the run, any
     other answer leaves it alive. Raises GateRefused, or FactoryError for what is wrong with the run's directory (codes
-    "run_owned", "edited").
+    "run_owned", "edited", "read_only" for a run of another site).
     """
     project = project or Project.current()
-    ns = ns or Namespace(project.namespace)
+    ns = ns or Namespace.of(project)
     run = run or run_name(plan.kind, plan.label, origin or plan.context.origin)
-    directory = plan.class_root / RUNS / run
+    directory = ns.writable(plan.class_root / RUNS / run)
     listener = Listener(
         message=on_message or _ignore,
         log=on_log or _ignore,
@@ -79,7 +79,7 @@ def launch(
     attempts = Attempts(directory)
     backend = Local(plan, directory, ns=ns, project=project, say=listener.change)
     budgets = Budgets(run=plan.context.deadline_seconds, stall=stall_seconds)
-    private = plan.class_root != ns.class_root("public")
+    private = ns.class_of(plan.class_root) != "public"
     while True:
         newest = attempts.settle(writer=writer())
         decision = decide(newest, tries=tries)

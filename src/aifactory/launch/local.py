@@ -27,7 +27,7 @@ def spawn(
     *,
     kind: str,
     image: LocalImage,
-    root: Path,
+    roots: str,
     project: Project,
 ) -> subprocess.Popen[bytes]:
     """Start the entrypoint of `image` on an attempt. It outlives this process: it has its own session, and writes to
@@ -39,7 +39,7 @@ def spawn(
         child = subprocess.Popen(
             command,
             cwd=attempt_directory,
-            env=environment(os.environ, attempt_directory, image=image, root=root, project=project),
+            env=environment(os.environ, attempt_directory, image=image, roots=roots, project=project),
             stdin=subprocess.DEVNULL,
             stdout=out,
             stderr=subprocess.STDOUT,
@@ -56,9 +56,10 @@ def spawn(
 
 
 def environment(
-    base: Mapping[str, str], attempt_directory: Path, *, image: LocalImage, root: Path, project: Project
+    base: Mapping[str, str], attempt_directory: Path, *, image: LocalImage, roots: str, project: Project
 ) -> dict[str, str]:
-    """The environment of an attempt: the caller's, less what would let his checkout or his Dagster reach the run."""
+    """The environment of an attempt: the caller's, less what would let his checkout or his Dagster reach the run.
+    `roots` is what AIFACTORY_ROOT says in it."""
     kept = {name: value for name, value in base.items() if not name.startswith(DROPPED)}
     if mirror := base.get("AIFACTORY_MIRROR"):
         kept["AIFACTORY_MIRROR"] = str(Path(mirror).resolve())
@@ -67,7 +68,7 @@ def environment(
         "PYTHONUNBUFFERED": "1",
         "PYTHONNOUSERSITE": "1",
         "PYTHONHASHSEED": "0",
-        "AIFACTORY_ROOT": str(root),
+        "AIFACTORY_ROOT": roots,
         "AIFACTORY_PROJECT": str(image.path),
         "AIFACTORY_STATE": str(project.state),
         MARK: str(attempt_directory),

@@ -110,7 +110,7 @@ class Pins:
         known = sorted({*_on_this_machine(project, name), image_digest(project, name)})
         found = [digest for digest in known if digest.startswith(self.image)]
         if len(self.image) < SHORTEST or len(found) != 1:
-            used = image_in_runs(Namespace(project.namespace), name, self.image) if not found else None
+            used = image_in_runs(Namespace.of(project), name, self.image) if not found else None
             again = rebuild(*used) if used else f"aifactory image build {name} --commit <commit>"
             raise FactoryError(
                 f"{self.image}: {'more than one' if len(found) > 1 else 'no'} image {name} on this machine has this "

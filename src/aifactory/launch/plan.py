@@ -98,7 +98,7 @@ def plan(
     on this machine. Raises FactoryError: "pin", "version", "unpublished", "unknown_run", "unknown_image".
     """
     project = project or Project.current()
-    ns = ns or Namespace(project.namespace)
+    ns = ns or Namespace.of(project)
     asked = {
         "cluster": cluster,
         "queue": queue,
@@ -170,8 +170,10 @@ def _frozen(hash: str, ns: Namespace, asked: dict[str, Any]) -> Plan:
     if frozen.spec.kind == "build":
         known["places"] = started_from(frozen.spec.build.key, ns)
     given = {name: value for name, value in asked.items() if value is not None}
-    context = Context.model_validate({**known, **given, "root": str(ns.root)})
-    return Plan(frozen.spec, context, frozen.spec.hash, frozen.path, _label(frozen.spec, context))
+    context = Context.model_validate({**known, **given, "root": ns.variable})
+    # A run stands beside the spec that it was launched with, and nothing is written at another site.
+    path = freeze(ns, frozen.spec, frozen.resolution) if ns.is_away(frozen.path) else frozen.path
+    return Plan(frozen.spec, context, frozen.spec.hash, path, _label(frozen.spec, context))
 
 
 def _context(known: dict[str, object], asked: dict[str, Any], ns: Namespace, project: Project) -> Context:
@@ -181,7 +183,7 @@ def _context(known: dict[str, object], asked: dict[str, Any], ns: Namespace, pro
         {
             **known,
             **given,
-            "root": str(ns.root),
+            "root": ns.variable,
             "commit": git.commit,
             "commit_note": git.note,
             "dirty": git.dirty,

@@ -51,7 +51,8 @@ def run_of_origin(ns: Namespace, kind: str, origin: str) -> Path | None:
 
 
 def _readable(ns: Namespace, plan: Plan) -> set[Path]:
-    return {ns.class_root("public") / RUNS, plan.class_root / RUNS}
+    own = ns.class_of(plan.class_root)
+    return {root / RUNS for of in {"public", own} for root in ns.class_roots(of)}
 
 
 def _before(ns: Namespace, plan: Plan, run: str) -> Iterator[RunSummary]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -46,13 +45,8 @@ class RunSummary:
 
 
 def runs_directories(ns: Namespace) -> Iterator[Path]:
-    """`runs/` of every class root that has one and that this user may read."""
-    private = ns.root / "private"
-    projects = sorted(one for one in private.iterdir() if one.is_dir()) if private.is_dir() else []
-    for root in (ns.root / "public", *projects):
-        # A folder of another identity is not there for this user.
-        if os.access(root, os.R_OK | os.X_OK) and (root / RUNS).is_dir():
-            yield root / RUNS
+    """`runs/` of every class root that has one and that this user may read, in any root, the first one's first."""
+    yield from (root / RUNS for root in ns.class_roots() if (root / RUNS).is_dir())
 
 
 def find_run(ns: Namespace, run: str) -> Path | None:
@@ -83,20 +77,25 @@ def get_run(ns: Namespace, run: str) -> Path:
 
 def runs(ns: Namespace) -> list[RunSummary]:
     """Every run, newest first; one whose records are damaged has the state "damaged"."""
-    found = [_listed(path) for directory in runs_directories(ns) for path in _runs_in(directory)]
-    return sorted(found, key=lambda run: run.started or "", reverse=True)
+    found: dict[str, RunSummary] = {}
+    for directory in runs_directories(ns):
+        for path in _runs_in(directory):
+            if path.name not in found:  # the first root's counts, as where one run is looked for
+                found[path.name] = _listed(ns, path)
+    return sorted(found.values(), key=lambda run: run.started or "", reverse=True)
 
 
-def _listed(directory: Path) -> RunSummary:
+def _listed(ns: Namespace, directory: Path) -> RunSummary:
     try:
-        return summary(directory)
+        return summary(directory, away=ns.is_away(directory))
     except FactoryError:
         kind = directory.name.partition("-")[0]
         return RunSummary(directory.name, directory, kind, "", None, "", "damaged", 0, "", None, None)
 
 
-def summary(directory: Path) -> RunSummary:
-    """What there is to say about the run in `directory`."""
+def summary(directory: Path, *, away: bool = False) -> RunSummary:
+    """What there is to say about the run in `directory`; `away`: it is one of another site, whose processes can't be
+    seen from here."""
     spec, context = RunSpec.load(directory / "spec.json"), Context.load(directory / "context.json")
     attempts = Attempts(directory)
     known = attempts.all()
@@ -108,7 +107,7 @@ def summary(directory: Path) -> RunSummary:
         hash=spec.hash,
         recipe=context.recipe,
         target=spec.build.key if spec.kind == "build" else context.line or "",
-        state=_state(directory, attempts, newest),
+        state=_state(directory, attempts, newest, away=away),
         attempts=len(known),
         requester=context.requester,
         started=known[0].started if known else None,
@@ -132,9 +131,10 @@ def _about(spec: RunSpec, context: Context) -> str:
 def stop(ns: Namespace, run: str, *, writer: str = "cli", wait: bool = True) -> str:
     """Ask the run's newest attempt to stop; `wait`: until it has, ending its processes on this machine if it does not.
 
-    Returns its state afterwards. Does nothing to a run that has ended.
+    Returns its state afterwards. Does nothing to a run that has ended. FactoryError "read_only" for one of another
+    site.
     """
-    attempts = Attempts(get_run(ns, run))
+    attempts = Attempts(ns.writable(get_run(ns, run)))
     newest = attempts.newest()
     if newest is None or newest.outcome is not None or attempts.ended_by_itself(newest) is not None:
         return _state(attempts.directory.parent, attempts, newest)
@@ -156,11 +156,11 @@ def _runs_in(directory: Path) -> list[Path]:
     return [path for path in directory.iterdir() if (path / "context.json").is_file()]
 
 
-def _state(directory: Path, attempts: Attempts, newest: Attempt | None) -> str:
+def _state(directory: Path, attempts: Attempts, newest: Attempt | None, *, away: bool = False) -> str:
     if newest is None:
         answer = Store(directory).read(GATE)
         return "refused" if answer is not None and json.loads(answer)["outcome"] == "refused" else "planned"
     if newest.outcome is not None:
         return newest.outcome
     seen = attempts.ended_by_itself(newest)
-    return "running" if seen is None else seen[0]
+    return "running" if seen is None or (away and seen[0] == "lost") else seen[0]

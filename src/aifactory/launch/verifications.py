@@ -38,7 +38,7 @@ def verifications(ns: Namespace, name: ImageName, access: Iterable[str] = ("publ
     Raises FactoryError, code "journal", for a record that was altered or says something else.
     """
     found = []
-    for root in dict.fromkeys(ns.class_root(one) for one in access):
+    for root in dict.fromkeys(root for one in access for root in ns.class_roots(one)):
         for entry in _journal(root, name).records():
             try:
                 found.append(Verification(**entry.body, at=entry.at))

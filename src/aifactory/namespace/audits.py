@@ -46,19 +46,23 @@ class Audits:
     def __init__(self, ns: Namespace, key: str, version: str):
         self.key = Key(key)
         self.version = version
-        self._journal = Journal(ns.directory(self.key) / "@audits" / folder(version).removeprefix("@"))
+        name = folder(version).removeprefix("@")
+        self._journal, *self._lower = (Journal(one / "@audits" / name) for one in ns.directories(self.key))
 
     def add(self, *audits: Audit) -> None:
-        """Records results, all of them in one record."""
+        """Records results, all of them in one record, in the first root."""
         if audits:
             body = {"audits": [audit.model_dump(mode="json") for audit in audits]}
             self._journal.append(body, writer=writer_of(self.key.access))
 
     def all(self) -> list[Audited]:
-        """Every result, oldest first."""
+        """Every result in any root, oldest first."""
+        records = [record for journal in (*self._lower, self._journal) for record in journal.records()]
+        if self._lower:
+            records.sort(key=lambda record: record.at)
         return [
             Audited(record.n, record.at, Audit.model_validate(audit))
-            for record in self._journal.records()
+            for record in records
             for audit in record.body["audits"]
         ]
 

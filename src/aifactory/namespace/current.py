@@ -48,6 +48,13 @@ def move(directory: Path, target: str) -> None:
         fsync_directory(directory)
 
 
+def remove(directory: Path) -> None:
+    """Takes it away, where the key is read from another root; no error when there is none."""
+    if read(directory) is not None:
+        with writing(directory / NAME):
+            (directory / NAME).unlink(missing_ok=True)
+
+
 def lost(directory: Path, shown: str, records: int) -> FactoryError:
     """The error for a journal that lacks the version that `@current` names."""
     return FactoryError(

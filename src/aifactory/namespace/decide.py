@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Sequence
+from datetime import datetime
 
 from aifactory.errors import FactoryError
 from aifactory.namespace.keys import Key
 from aifactory.namespace.publication import Draft, Publication, Published
 from aifactory.namespace.snapshot import folder
+from aifactory.store import Record
 
 
 def publish(key: Key, draft: Draft, records: Sequence[Publication]) -> Published | None:
@@ -18,15 +20,16 @@ def publish(key: Key, draft: Draft, records: Sequence[Publication]) -> Published
     earlier than this one: from a lower number, or from the same number at an earlier time. The same build
     with the same checks, already current, is not repeated.
     """
-    if draft.frozen > len(records):
+    number = records[-1].n if records else 0
+    if draft.frozen > number:
         raise FactoryError(
             f"the journal of {key} lost its tail",
-            found=f"{len(records)} records",
+            found=f"{number} records",
             expected=f"at least {draft.frozen}, which this build read when it started",
             fix="restore @journal from a backup or another copy",
             code="journal",
         )
-    since = records[draft.frozen :]
+    since = [record for record in records if record.n > draft.frozen]
     for other in since:
         if other.action == "rollback":
             raise FactoryError(
@@ -44,6 +47,21 @@ def publish(key: Key, draft: Draft, records: Sequence[Publication]) -> Published
     return Published("superseded", winners[-1], winners[-1]) if winners else None
 
 
+def dropped(key: Key, draft: Draft, drops: Sequence[Record], number: int) -> None:
+    """FactoryError "rolled_back" when the fork that `draft` was built on was dropped since; `number` is the key's."""
+    since = [one for one in drops if draft.frozen_at is not None and datetime.fromisoformat(one.at) > draft.frozen_at]
+    if not since and draft.frozen > number:
+        since = list(drops[-1:])
+    if since:
+        raise FactoryError(
+            f"the fork of {key} was dropped by {since[-1].writer} while this build ran: {since[-1].body['why']}",
+            found=f"dropped at {since[-1].at}",
+            expected="the fork that this build started from",
+            fix="materialize it again if a new fork is what you want; automation won't",
+            code="rolled_back",
+        )
+
+
 def _later(draft: Draft, other: Draft) -> bool:
     if draft.frozen != other.frozen or draft.frozen_at is None or other.frozen_at is None:
         return draft.frozen > other.frozen
@@ -53,13 +71,7 @@ def _later(draft: Draft, other: Draft) -> bool:
 def rollback(key: Key, version: str, writer: str, why: str, records: Sequence[Publication]) -> Draft:
     """The rollback to append; FactoryError "version", "current" and "why"."""
     if not why.strip() or not writer.strip():
-        raise FactoryError(
-            f"a rollback of {key} says not who or why",
-            found=f"writer {writer!r}, why {why!r}",
-            expected="both: whoever loses to it reads them",
-            fix="give a reason, for example --why 'labels are wrong'",
-            code="why",
-        )
+        raise reason(f"a rollback of {key}", writer, why)
     earlier = [record for record in records if record.version == find(key, version, records)][-1]
     last = records[-1]
     if last.version == earlier.version:
@@ -71,6 +83,17 @@ def rollback(key: Key, version: str, writer: str, why: str, records: Sequence[Pu
             code="current",
         )
     return Draft.again(earlier, why, frozen=last.n)
+
+
+def reason(what: str, writer: str, why: str) -> FactoryError:
+    """The error for an act that doesn't say who does it and why."""
+    return FactoryError(
+        f"{what} says not who or why",
+        found=f"writer {writer!r}, why {why!r}",
+        expected="both: whoever loses to it reads them",
+        fix="give a reason, for example --why 'labels are wrong'",
+        code="why",
+    )
 
 
 def find(key: Key, prefix: str, records: Sequence[Publication]) -> str:

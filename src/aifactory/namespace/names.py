@@ -66,6 +66,36 @@ def open_real(base: Path, segments: Sequence[str]) -> int:
         os.close(place)
 
 
+def root_of(roots: Sequence[Path], path: Path) -> Path:
+    """The one of `roots` that an absolute path lies in; FactoryError "escape" where it lies in none."""
+    for root in roots:
+        if any(path.is_relative_to(base) for base in (Path(os.path.abspath(root)), root.resolve())):  # noqa: PTH100
+            return root
+    tree = ", ".join(map(str, roots))
+    raise _escape(path, f"outside of {tree}", f"a path in {tree}", f"name something in the tree ({PREFIX}/...)")
+
+
+def is_canonical(text: str) -> bool:
+    """Whether this is written as `/factory` or `/factory/...`."""
+    return text == PREFIX or text.startswith(f"{PREFIX}/")
+
+
+def is_local(text: str) -> bool:
+    """Whether this is written as a path of this machine, not as a key or a canonical name."""
+    return text.startswith(("/", ".")) and not is_canonical(text)
+
+
+def nothing() -> FactoryError:
+    """The error for an empty name."""
+    return FactoryError(
+        "an empty name names nothing",
+        found="''",
+        expected=f"a key, key@version, {PREFIX}/... or a path in the tree",
+        fix="name something, such as public/icd10cm/clean",
+        code="key",
+    )
+
+
 def is_control(text: str) -> bool:
     """Whether `public/runs/...` or the like: records of a class, not a key."""
     segments = text.split("/")

@@ -46,10 +46,11 @@ class Draft(BaseModel):
     bytes: int
     checkpoint: Promoted | None = None
 
-    def body(self, previous: str | None) -> dict[str, Any]:
-        """The journal record's body; `previous` is the version that was current."""
+    def body(self, previous: str | None, left: Left | None = None) -> dict[str, Any]:
+        """The journal record's body; `previous` is the version that was current, `left` what a fork leaves."""
         fields = set(Draft.model_fields) - (set() if self.checkpoint else {"checkpoint"})
-        return self.model_dump(mode="json", include=fields) | {"previous": previous}
+        fork = {"left": left.model_dump(mode="json")} if left else {}
+        return self.model_dump(mode="json", include=fields) | {"previous": previous} | fork
 
     @classmethod
     def again(cls, earlier: Publication, why: str, frozen: int | None = None) -> Draft:
@@ -58,19 +59,35 @@ class Draft(BaseModel):
         return Draft(**fields | {"action": "rollback", "why": why, "frozen": frozen or earlier.n, "frozen_at": None})
 
 
+class Left(BaseModel):
+    """What a fork left: publication `n` of `version` in the root at `root`, whose record has the digest `sha256` (by
+    which it is found again, wherever that root is mounted by then)."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    root: str
+    n: int = Field(ge=1)
+    version: str = Field(pattern=r"^[0-9a-f]{64}$")
+    sha256: str = Field(pattern=r"^[0-9a-f]{64}$")
+
+
 class Publication(Draft):
-    """A draft that is in the journal: record `n`, time `at` (UTC, ISO 8601), `writer`, and the version before it."""
+    """A draft that is in the journal: publication `n` of the key, time `at` (UTC, ISO 8601), `writer`, and the version
+    before it. `left` stands in the first one of a fork, whose numbers go on from there. `sha256` is the
+    digest of its record."""
 
     n: int
     at: str
     writer: str
     previous: str | None
+    left: Left | None = Field(default=None, exclude_if=lambda left: left is None)
+    sha256: str = Field(default="", exclude=True)
 
     @classmethod
-    def of(cls, record: Record) -> Self:
-        """The publication that a journal record holds."""
+    def of(cls, record: Record, n: int | None = None) -> Self:
+        """The publication that a journal record holds, `n` (else the record's own number) in the key's history."""
         try:
-            return cls(n=record.n, at=record.at, writer=record.writer, **record.body)
+            return cls(n=n or record.n, at=record.at, writer=record.writer, sha256=record.sha256, **record.body)
         except (ValidationError, TypeError) as error:
             raise FactoryError(
                 f"journal record {record.n}, written by {record.writer} at {record.at}, is no publication",

@@ -56,7 +56,9 @@ def sync_runs(
 
 
 def _runs(ns: Namespace, scope: Scope) -> Iterable[Path]:
-    roots = [root for root in runs_directories(ns) if scope.holds(root.parent.relative_to(ns.root).as_posix())]
+    # Not those of read-only roots: their own site tells and evaluates them.
+    own = [root for root in runs_directories(ns) if not ns.is_away(root)]
+    roots = [root for root in own if scope.holds(ns.class_of(root.parent))]
     return [path for root in roots for path in sorted(root.iterdir()) if path.name.startswith(KINDS)]
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -69,7 +68,8 @@ def freeze(ns: Namespace, spec: RunSpec, resolution: Mapping[str, Any], *, grant
 def load_frozen(ns: Namespace, hash: str) -> Frozen:
     """The frozen spec of this hash (or of a prefix of at least 8 digits that only one has), verified.
 
-    Where several classes hold it, the one that was resolved last. FactoryError with code "unknown_spec", "edited".
+    Where several classes or roots hold it, the one that was resolved last. FactoryError with code "unknown_spec",
+    "edited".
     """
     found = {path for path in _directories(ns) if len(hash) >= SHORTEST and path.name.startswith(hash)}
     names = {path.name for path in found}
@@ -95,10 +95,7 @@ def _resolved_at(frozen: Frozen) -> str:
 
 
 def _directories(ns: Namespace) -> Iterator[Path]:
-    public, private = ns.class_root("public"), ns.root / "private"
-    projects = [one for one in private.iterdir() if one.is_dir()] if private.is_dir() else []
-    for root in (public, *projects):
+    for root in ns.class_roots():
         specs = root / "specs"
-        # A folder of another identity is not there for this user.
-        if os.access(root, os.R_OK | os.X_OK) and specs.is_dir():
+        if specs.is_dir():
             yield from (one for one in specs.iterdir() if (one / "spec.json").is_file())

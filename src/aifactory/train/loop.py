@@ -17,7 +17,6 @@ from aifactory.channel import CheckpointSaved, Note, Progress, Writer
 from aifactory.data.stream import IGNORED, Batch, Stream
 from aifactory.data.unigram import unigram_loss
 from aifactory.errors import FactoryError
-from aifactory.namespace import Namespace
 from aifactory.train import device as devices
 from aifactory.train.checkpoint import Checkpoints, open_input
 from aifactory.train.metrics import MetricsFile, StepMetrics
@@ -53,7 +52,7 @@ class _Training:
         self.seat, self.config, self.device, self.writer = seat, seat.config, device, writer
         reads = [ref.key for ref in seat.spec.inputs]
         self.checkpoints = Checkpoints(seat.directory, seat.attempt, seat.spec.hash, reads=reads, grants=seat.grants)
-        namespace = Namespace(seat.root)
+        namespace = seat.namespace
         data = seat.input("dataset")
         snapshot = namespace.resolve(data.key, data.version)
         if seat.rank == 0:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from aifactory.errors import FactoryError
-from aifactory.namespace import Grant
+from aifactory.namespace import Grant, Namespace
 from aifactory.spec import InputRef, RunSpec, Train
 
 if TYPE_CHECKING:
@@ -17,14 +17,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Seat:
-    """Picklable. `directory` is the run's, `root` the namespace's; `rank` of `world` workers, `local_rank` on this
-    machine; `places` says where checkpoints are, by their roles; `grants` are those in force."""
+    """Picklable. `directory` is the run's, `namespace` what it reads and writes; `rank` of `world` workers,
+    `local_rank` on this machine; `places` says where checkpoints are, by their roles; `grants` are those in force."""
 
     spec: RunSpec
     directory: Path
     attempt: int
     attempt_directory: Path
-    root: Path
+    namespace: Namespace
     rank: int = 0
     world: int = 1
     local_rank: int = 0
@@ -38,7 +38,7 @@ class Seat:
             job.directory,
             job.attempt,
             job.attempt_directory,
-            job.namespace.root,
+            job.namespace,
             places=dict(job.context.places),
             grants=job.context.grants,
         )

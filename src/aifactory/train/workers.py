@@ -23,7 +23,6 @@ import psutil
 from aifactory.channel import Note, Writer
 from aifactory.channel.job import Job
 from aifactory.errors import FactoryError
-from aifactory.namespace import Namespace
 from aifactory.namespace.limits import limited
 from aifactory.spec import access_of_run
 from aifactory.spec.declared import declared
@@ -118,7 +117,7 @@ def _work(config: dict[str, Any]) -> None:
     if seat.rank == 0:
         private = access_of_run(seat.directory) != "public"
         writer = Writer(seat.attempt_directory, attempt=seat.attempt, private=private)
-    with limited(declared(Namespace(seat.root), seat.spec, seat.directory, seat.places)):
+    with limited(declared(seat.namespace, seat.spec, seat.directory, seat.places)):
         run(seat, writer, lambda: None)
 
 
