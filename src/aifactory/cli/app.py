@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import typer
 
-from aifactory.cli import diff, doctor, image, launch, path, plan, promote, rollback, runs, versions
+from aifactory.cli import diff, doctor, image, launch, lineage, path, plan, promote, rollback, runs, versions
 
 app = typer.Typer(
     name="aifactory",
@@ -21,6 +21,7 @@ app.command("diff")(diff.diff_command)
 app.command("runs")(runs.runs_command)
 app.command("path")(path.path_command)
 app.command("versions")(versions.versions_command)
+app.command("lineage")(lineage.lineage_command)
 app.command("promote")(promote.promote_command)
 app.command("rollback")(rollback.rollback_command)
 app.add_typer(image.app, name="image")
