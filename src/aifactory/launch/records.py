@@ -112,11 +112,11 @@ def state(version: str, publications: Sequence[Publication]) -> str:
 def _run(run: Path, *, published: bool) -> list[Fact]:
     if not (run / CONTEXT).is_file():
         return []  # it is just being made, or was never launched
-    spec, context = _loaded(run, _stamp(run / SPEC), _stamp(run / CONTEXT))
+    spec, context, hash = _loaded(run, _stamp(run / SPEC), _stamp(run / CONTEXT))
     if spec.kind == "build" and published:
         return []  # the snapshots that it published say all of it
     node = Node("run", run.name)
-    about = {"kind": spec.kind, "spec": spec.hash, "recipe": context.recipe, "line": context.line}
+    about = {"kind": spec.kind, "spec": hash, "recipe": context.recipe, "line": context.line}
     facts = [Fact(node, tuple(_link(spec, ref) for ref in spec.inputs), about)]
     if spec.kind == "build":
         facts[0] = Fact(node, facts[0].made_from, {**about, "key": spec.build.key})
@@ -129,11 +129,11 @@ def _run(run: Path, *, published: bool) -> list[Fact]:
 def _saved(ns: Namespace, run: Path, damaged: list[str]) -> Iterator[Fact]:
     for place in saved_in(run):
         try:
-            digest = _digest(place, _stamp(place / FILE))
+            digest, path = _digest(ns, place, _stamp(place / FILE))
         except FactoryError as error:
             damaged.append(f"{run.name}/{place.name}: {error.what}")
             continue
-        yield _checkpoint(Node("checkpoint", digest), ns.canonical(place))
+        yield _checkpoint(Node("checkpoint", digest), path)
 
 
 def _link(spec: RunSpec, ref: InputRef) -> Link:
@@ -147,13 +147,14 @@ def _checkpoint(node: Node, place: str) -> Fact:
 
 
 @lru_cache(maxsize=CACHED)
-def _digest(place: Path, record: Stamp) -> str:
-    return checkpoint_digest(place)
+def _digest(ns: Namespace, place: Path, record: Stamp) -> tuple[str, str]:
+    return checkpoint_digest(place), ns.canonical(place)
 
 
 @lru_cache(maxsize=CACHED)
-def _loaded(run: Path, spec: Stamp, context: Stamp) -> tuple[RunSpec, Context]:
-    return RunSpec.load(run / SPEC), Context.load(run / CONTEXT)
+def _loaded(run: Path, spec: Stamp, context: Stamp) -> tuple[RunSpec, Context, str]:
+    loaded = RunSpec.load(run / SPEC)
+    return loaded, Context.load(run / CONTEXT), loaded.hash
 
 
 def _stamp(path: Path) -> Stamp:
