@@ -40,17 +40,13 @@ def lay_out(root: Path, owners: Iterable[Identity]) -> list[str]:
     user may not give a folder away.
     """
     done: list[str] = []
-    root.mkdir(parents=True, exist_ok=True)
-    places = [root, root / "private"]
-    for folder in places:
-        _real(folder)
-        folder.mkdir(exist_ok=True)
+    for folder in (root, root / "private"):
+        _make(folder)
         if stat.S_IMODE(folder.stat().st_mode) != FOLDER_MODE:
             done.append(_set(folder, None, FOLDER_MODE))
     for owner in owners:
         place = root / owner.access
-        _real(place)
-        place.mkdir(exist_ok=True)
+        _make(place)
         if _differs(place, owner):
             done.append(_set(place, owner, mode_of(owner.access)))
     return done
@@ -60,6 +56,9 @@ def look(root: Path, owners: Mapping[str, Identity], classes: Iterable[str]) -> 
     """Owner and mode of the root, of each class root, and of everything in it that this user may enter; links that
     leave their key. Without an identity for a class only its links are looked at."""
     for folder in (root, root / "private"):
+        if folder.is_symlink() and folder != root:
+            yield Look(folder.name, f"a symlink to {folder.readlink()}", "replace the symlink by what it names")
+            return
         if owners and folder.is_dir() and folder.stat().st_mode & 0o022:
             text = f"mode {stat.S_IMODE(folder.stat().st_mode):04o}: others than its owner may write"
             yield Look(str(folder), text, f"chmod 755 {folder}")
@@ -156,17 +155,21 @@ def _set(place: Path, owner: Identity | None, mode: int) -> str:
             os.chown(place, owner.uid, owner.gid)
         place.chmod(mode)  # after chown, which takes the set-group-id bit away
     except PermissionError as error:
-        raise FactoryError(
-            f"{place} can't be given to {owner.owner if owner else 'its owner'}",
-            found=f"{user_name(os.geteuid())}: {error.strerror}",
-            expected="root",
-            fix="run it as root: sudo aifactory doctor --init-root",
-            code="not_root",
-        ) from error
+        raise _not_root(f"{place} can't be given to {owner.owner if owner else 'its owner'}", error) from error
     return f"{place}: {f'{owner.owner} ' if owner else ''}{mode:04o}"
 
 
-def _real(place: Path) -> None:
+def _not_root(what: str, error: OSError) -> FactoryError:
+    return FactoryError(
+        what,
+        found=f"{user_name(os.geteuid())}: {error.strerror}",
+        expected="root",
+        fix="run it as root: sudo aifactory doctor --init-root",
+        code="not_root",
+    )
+
+
+def _make(place: Path) -> None:
     if place.is_symlink():
         raise FactoryError(
             f"{place} leaves its place",
@@ -175,3 +178,7 @@ def _real(place: Path) -> None:
             fix="replace the symlink by what it names",
             code="escape",
         )
+    try:
+        place.mkdir(parents=True, exist_ok=True)
+    except PermissionError as error:
+        raise _not_root(f"{place} can't be made", error) from error
