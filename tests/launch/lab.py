@@ -160,7 +160,7 @@ class Lab:
             image=ImageRef(name="data", digest=self.image.digest),
         )
         known = Context.model_validate({"commit": "0" * 40, "root": str(self.ns.root), **(context or {})})
-        path = freeze(self.ns, spec, known.resolution())
+        path = freeze(self.ns, spec, known.resolution(), grants=known.grants)
         return Plan(spec, known, spec.hash, path, function)
 
     @property

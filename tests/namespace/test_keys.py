@@ -89,6 +89,10 @@ def test_any_other_text_is_refused_with_the_fix(text: str) -> None:
         ("private", "1 segments"),
         ("private/oncology", "2 segments"),
         ("internal/a", "'internal'"),
+        ("clinic/private/notes", "first segment 'clinic'"),
+        ("public/private/notes", "segment 'private' behind 'public'"),
+        ("private/public/notes", "segment 'public' behind 'private'"),
+        ("private/notes/private/clinic", "segment 'private' behind 'private'"),
         ("public/runs", "'runs'"),
         ("public/specs/a", "'specs'"),
         ("private/oncology/claims/a", "'claims'"),
@@ -129,6 +133,17 @@ def test_what_is_no_text_is_no_key(value: object) -> None:
 )
 def test_a_key_knows_its_class_and_whether_it_is_a_line(text: str, access: str, line: bool) -> None:
     assert (Key(text).access, Key(text).is_line) == (access, line)
+
+
+@pytest.mark.parametrize(
+    ("text", "right"),
+    [("clinic/notes", "private/clinic/notes"), ("clinic/private/notes", "private/clinic/notes"), ("a", "public/a")],
+)
+def test_a_project_in_the_wrong_place_is_told_the_right_one(text: str, right: str) -> None:
+    with pytest.raises(FactoryError) as caught:
+        Key(text)
+    assert right in caught.value.fix
+    Key(right)
 
 
 def test_the_fix_for_a_wrong_segment_is_a_right_one() -> None:

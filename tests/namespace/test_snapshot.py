@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import os
+import threading
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -90,6 +91,56 @@ def test_a_symlink_in_the_place_of_anything_is_refused(desk: Desk, tmp_path: Pat
         desk.ns.resolve(desk.key).verify()
     assert caught.value.code == "escape"
     assert str(moved) in str(caught.value)
+
+
+@pytest.mark.parametrize("what", ["public", "public/medquad", "public/medquad/clean"])
+def test_a_directory_above_it_that_is_swapped_after_it_was_resolved_is_seen(
+    desk: Desk, tmp_path: Path, what: str
+) -> None:
+    snapshot = desk.put("hello")
+    moved = desk.ns.root / what
+    moved.rename(tmp_path / "elsewhere")
+    moved.symlink_to(tmp_path / "elsewhere")
+    for read in (snapshot.verify, snapshot.look):
+        with pytest.raises(FactoryError) as caught:
+            read()
+        assert caught.value.code == "escape"
+        assert str(moved) in str(caught.value)
+
+
+@pytest.mark.parametrize("what", ["in/data.txt", "in"])
+def test_a_symlink_that_comes_and_goes_while_it_is_verified_never_leads_out(
+    desk: Desk, tmp_path: Path, what: str
+) -> None:
+    """Whatever the moment, what is hashed is the snapshot's own file: the secret has its size and another digest."""
+    snapshot = desk.put({"in/data.txt": "hello"})
+    secret, own = tmp_path / "secret", snapshot.path / what
+    (secret / "in").mkdir(parents=True)
+    (secret / "in/data.txt").write_text("crypt")
+    done = threading.Event()
+
+    def swap() -> None:
+        kept = own.with_name("kept")
+        while not done.is_set():
+            own.rename(kept)
+            own.symlink_to(secret / what)
+            own.unlink()
+            kept.rename(own)
+
+    thread = threading.Thread(target=swap)
+    thread.start()
+    codes = set()
+    try:
+        for _ in range(3000):
+            try:
+                snapshot.verify()
+            except FactoryError as error:
+                codes.add(error.code)
+    finally:
+        done.set()
+        thread.join()
+    assert codes <= {"escape", "missing"}
+    snapshot.verify()
 
 
 def test_published_files_are_read_only_and_keep_no_other_name(desk: Desk, tmp_path: Path) -> None:

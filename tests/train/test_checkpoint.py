@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from aifactory.errors import FactoryError
+from aifactory.namespace import Grant
 from aifactory.store import digest
 from aifactory.train.checkpoint import Checkpoint, Checkpoints, open_checkpoint
 
@@ -187,3 +188,35 @@ def test_a_full_disk_is_named_and_leaves_nothing(run_directory: Path) -> None:
         signal.signal(signal.SIGXFSZ, handler)
     assert caught.value.code == "disk_full"
     assert list((run_directory / "checkpoints").iterdir()) == []
+
+
+def test_what_reads_private_data_saves_nothing_under_public(tmp_path: Path) -> None:
+    reads, grant = ["public/a/bpe", "private/clinic/notes"], Grant("private/clinic", "private/oncology", "board")
+    for root, grants, allowed in (
+        ("public", (), False),
+        ("public", (grant,), False),
+        ("private/oncology", (), False),
+        ("private/oncology", (grant,), True),
+        ("private/clinic", (), True),
+    ):
+        run = tmp_path / str(len(grants)) / root / "runs" / "train-1"
+        (run / "attempts" / "00000001").mkdir(parents=True)
+        checkpoints = Checkpoints(run, 1, SPEC, reads=reads, grants=grants)
+        if allowed:
+            assert checkpoints.save(5, writers(), {}).path.is_dir()
+            continue
+        with pytest.raises(FactoryError) as caught:
+            checkpoints.save(5, writers(), {})
+        assert caught.value.code == "class"
+        assert f"private/clinic/notes -> the run train-1 in {root}/runs" in str(caught.value)
+        assert not (run / "checkpoints").exists()
+
+
+def test_a_file_of_a_checkpoint_that_became_a_symlink_is_not_read(run_directory: Path, tmp_path: Path) -> None:
+    made = save(run_directory, 5)
+    file = made.path / "model.bin"
+    file.rename(tmp_path / "elsewhere")
+    file.symlink_to(tmp_path / "elsewhere")
+    with pytest.raises(FactoryError) as caught:
+        open_checkpoint(made.path)
+    assert caught.value.code == "integrity"

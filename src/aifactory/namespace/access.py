@@ -2,7 +2,7 @@
 
 A class is written as "public" or "private/<project>", and a key's path says its class. So one edge of the graph is
 enough to check: an output that is declared as high as its inputs has their class, whatever lies behind them, and where
-every edge is allowed no path leads from private to public. (tests/namespace/test_graphs.py holds that against
+every edge is allowed no path leads from private to public. (tests/launch/test_graphs.py holds that against
 reachability.) Grants chain in the same way: what project B made of A's data under a grant is B's, and goes on to C
 under a grant from B.
 """

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import stat
 from collections.abc import Iterable
@@ -97,10 +98,8 @@ class Snapshot:
             try:
                 _, sha256 = hash_file(names.open_real(self._top, self._segments(entry)))
             except OSError as error:
-                self._look(entry)
-                raise _missing(
-                    self.path / entry.path, self.name, str(error.strerror), f"{entry.bytes} bytes"
-                ) from error
+                self._look(entry)  # says which directory it is, unless what stood there is back by now
+                raise self._swapped(entry, error) from error
             if sha256 != entry.sha256:
                 raise self._differs(entry, f"sha256 {sha256}", f"sha256 {entry.sha256}")
 
@@ -157,6 +156,15 @@ class Snapshot:
     def _segments(self, entry: FileEntry) -> tuple[str, ...]:
         return (*self.path.relative_to(self._top).parts, *entry.path.split("/"))
 
+    def _swapped(self, entry: FileEntry, error: OSError) -> FactoryError:
+        return FactoryError(
+            f"{self.path / entry.path} was taken away while it was read",
+            found=error.strerror,
+            expected=f"a plain file of {entry.bytes} bytes, in directories that are no symlinks",
+            fix="find out who writes there besides the factory, then run this again",
+            code="escape" if error.errno in (errno.ELOOP, errno.ENOTDIR) else "missing",
+        )
+
     def _differs(self, entry: FileEntry, found: str, expected: str) -> FactoryError:
         return FactoryError(
             f"{self.path / entry.path} is not what {self.name} lists",
@@ -179,9 +187,13 @@ def _missing(path: Path, name: str, found: str, expected: str) -> FactoryError:
 
 
 def _link(path: Path) -> FactoryError:
+    try:
+        target = str(path.readlink())
+    except OSError:
+        target = "nothing any more: somebody is changing it"
     return FactoryError(
         f"{path} is a symlink",
-        found=f"-> {path.readlink()}",
+        found=f"-> {target}",
         expected="a plain file or directory: a snapshot holds its own bytes",
         fix="remove the symlink and put back what stood there; `aifactory path KEY --verify` tells whether it is whole",
         code="escape",
