@@ -30,7 +30,8 @@ def load_grants(project: Project) -> tuple[Grant, ...]:
 def projects(project: Project) -> tuple[str, ...]:
     """The private projects that are known here: under assets/private/, or with data in the namespace."""
     found: set[str] = set()
-    for place in (project.root / "assets" / "private", project.namespace / "private"):
+    roots = (project.root / "assets", project.namespace, *project.lower)
+    for place in (root / "private" for root in roots):
         if place.is_dir():
             found |= {one.stem for one in place.iterdir() if one.is_dir() or one.suffix == ".py"}
     return tuple(sorted(name for name in found if not name.startswith((".", "_"))))
