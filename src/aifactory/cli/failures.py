@@ -28,6 +28,7 @@ TYPED = frozenset(
         "unknown_image",
         "unknown_override",
         "unknown_recipe",
+        "unknown_resolution",
         "unknown_run",
         "unknown_spec",
         "unknown_target",

@@ -27,6 +27,10 @@ def launch_command(
         str | None,
         typer.Option(help="The hash of a frozen spec (8 digits or more), launched as it is.", metavar="HASH"),
     ] = None,
+    resolution: Annotated[
+        int | None,
+        typer.Option(help="What the spec was resolved for (recipe, line, suites), by number; the newest else."),
+    ] = None,
     pins: Pins = None,
     inputs_of: InputsOf = None,
     image: Image = None,
@@ -58,6 +62,7 @@ def launch_command(
         pins=pins,
         inputs_of=inputs_of,
         image=image,
+        resolution=resolution,
     )
     name = name or run_name(planned.kind, planned.label)
     say(f"run {name}   spec {planned.hash}")

@@ -81,6 +81,7 @@ def make(
     pins: list[str] | None = None,
     inputs_of: str | None = None,
     image: str | None = None,
+    resolution: int | None = None,
 ) -> Plan:
     """The plan that the options name: of a target, or of the frozen spec whose hash begins with `spec`."""
     from aifactory.launch import plan
@@ -105,6 +106,7 @@ def make(
         pins=pins or (),
         inputs_of=inputs_of,
         image=image,
+        resolution=resolution,
         project=project,
     )
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -66,6 +66,13 @@ class Plan:
         """Where the run's directory will stand: `runs/` under this."""
         return self.path.parents[2]
 
+    def again(self, *, requester: str, parent_run: str | None, origin: str) -> Plan:
+        """The same spec for what it was resolved for then, whatever it has been resolved for since, and asked for in
+        the same way; under the grants of today."""
+        today = {"root": str(Namespace.open().root), "grants": load_grants(Project.current())}
+        asked = {"requester": requester, "parent_run": parent_run, "origin": origin}
+        return replace(self, context=self.context.evolve({**today, **asked}))
+
 
 def plan(
     target: Recipe | Stage | CheckTarget | EvaluateTarget | str,
@@ -83,16 +90,18 @@ def plan(
     pins: Sequence[str] = (),
     inputs_of: str | None = None,
     image: str | None = None,
+    resolution: int | None = None,
     project: Project | None = None,
     ns: Namespace | None = None,
 ) -> Plan:
     """Resolve the target and freeze its spec. Nothing is launched.
 
     A recipe trains, a stage builds, a CheckTarget runs checks, an EvaluateTarget scores a checkpoint. A string is the
-    hash of a frozen spec (or at least 8 digits of it), which takes its newest resolution; a stage's key, a checkpoint
-    (its path or `<run>/<step>`), a line or a version of it, or else a recipe's name. Raises GateRefused for inputs that
-    are not built (all of them, code "input_not_built"), FactoryError for a target or an override that is wrong. `allow`
-    names refusals of the gate that are overridden for the reason `why`.
+    hash of a frozen spec (or at least 8 digits of it), for what it was resolved for last, or for its resolution of this
+    number (code "unknown_resolution" lists them); a stage's key, a checkpoint (its path or `<run>/<step>`), a line or a
+    version of it, or else a recipe's name. Raises GateRefused for inputs that are not built (all of them, code
+    "input_not_built"), FactoryError for a target or an override that is wrong. `allow` names refusals of the gate that
+    are overridden for the reason `why`.
 
     Pins by hand: `pins` name `key@version` for inputs, `inputs_of` a run whose inputs are taken, `image` an older image
     on this machine. Raises FactoryError: "pin", "version", "unpublished", "unknown_run", "unknown_image".
@@ -115,7 +124,14 @@ def plan(
     if isinstance(target, str) and _is_hash(target):
         _no_overrides(target, overrides)
         _no_pins(f"the frozen spec {target[:16]}", pinned)
-        return _frozen(target, ns, asked)
+        return _frozen(target, ns, asked, resolution)
+    if resolution is not None:
+        raise FactoryError(
+            "only a frozen spec has resolutions to choose from",
+            found=f"resolution {resolution} of {target}",
+            fix="name the spec by its hash, or leave the resolution out",
+            code="unknown_resolution",
+        )
     if isinstance(target, str):
         target = _named(target, project)
     if isinstance(target, Recipe):
@@ -164,9 +180,10 @@ def _named(target: str, project: Project) -> Recipe | Stage | EvaluateTarget:
     return stages[target]
 
 
-def _frozen(hash: str, ns: Namespace, asked: dict[str, Any]) -> Plan:
+def _frozen(hash: str, ns: Namespace, asked: dict[str, Any], resolution: int | None) -> Plan:
     frozen = load_frozen(ns, hash)
-    known = {name: value for name, value in frozen.resolution.items() if name in Context.model_fields}
+    body = frozen.resolution if resolution is None else frozen.numbered(resolution)
+    known = {name: value for name, value in body.items() if name in Context.model_fields}
     if frozen.spec.kind == "build":
         known["places"] = started_from(frozen.spec.build.key, ns)
     given = {name: value for name, value in asked.items() if value is not None}

@@ -3,32 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 import dagster as dg
 
 from aifactory.errors import FactoryError
-from aifactory.launch import Plan, plan, resume, run_name
+from aifactory.launch import Plan, resume, run_name
 from aifactory.launch.scope import Scope
 from aifactory.orchestrate.origin import Origin, origin_of, requester
 from aifactory.orchestrate.pipes import failure
 from aifactory.spec import access_of
 
 
-@dataclass(frozen=True)
-class Where:
-    """Where a run goes, how urgent it is, and which refusals of the gate are allowed for which reason."""
-
-    cluster: str
-    queue: str | None = None
-    priority: str | None = None
-    allow: tuple[str, ...] = ()
-    why: str = ""
-
-
-def planned(
-    context: dg.OpExecutionContext, kind: str, label: str, where: Where, fresh: Callable[[Origin], Plan]
-) -> tuple[str, Plan]:
+def planned(context: dg.OpExecutionContext, kind: str, label: str, fresh: Callable[[Origin], Plan]) -> tuple[str, Plan]:
     """The run's name and its plan.
 
     A step that comes back resolves nothing again. A person's re-execution with an unchanged config takes its parent's
@@ -43,18 +29,8 @@ def planned(
             return name, _ours(own)
         parent = _parent(context, kind, label, origin)
         if parent is not None:
-            again = plan(
-                parent.hash,
-                cluster=where.cluster,
-                queue=where.queue,
-                priority=where.priority,
-                allow=where.allow,
-                why=where.why,
-                requester=requester(context.run),
-                parent_run=origin.parent,
-                origin=origin.text,
-            )
-            context.log.info(f"re-execution: the spec is its parent's, {again.hash[:16]}; difference: none")
+            context.log.info(f"re-execution: the spec is its parent's, {parent.hash[:16]}; difference: none")
+            again = parent.again(requester=requester(context.run), parent_run=origin.parent, origin=origin.text)
             return name, _ours(again)
         return name, _ours(fresh(origin))
     except FactoryError as error:

@@ -14,7 +14,7 @@ from aifactory.launch.runs import RUNS
 from aifactory.launch.saved import find_checkpoint
 from aifactory.launch.scope import Scope
 from aifactory.namespace import Namespace
-from aifactory.orchestrate.again import Where, planned
+from aifactory.orchestrate.again import planned
 from aifactory.orchestrate.guard import guarded
 from aifactory.orchestrate.lines import evaluations_key
 from aifactory.orchestrate.origin import Origin, by_person, requester
@@ -53,8 +53,7 @@ def evaluate(context: dg.OpExecutionContext, config: EvaluateConfig) -> None:
 
     A run that no person asked for leaves the work to another that is at it or has done it, and ends green naming it.
     """
-    where = Where(config.cluster, config.queue, config.priority, tuple(config.allow), config.why)
-    name, chosen = planned(context, "evaluate", config.label(), where, lambda origin: _fresh(context, config, origin))
+    name, chosen = planned(context, "evaluate", config.label(), lambda origin: _fresh(context, config, origin))
     other = claim(chosen, name, always=by_person(context.run), requester=requester(context.run))
     if other is not None:
         done = "was evaluated by" if other.state == "succeeded" else "is being evaluated by"

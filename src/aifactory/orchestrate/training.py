@@ -15,7 +15,7 @@ from aifactory.launch import Plan, attempt_name, plan
 from aifactory.launch.result import RunResult
 from aifactory.launch.runs import RUNS
 from aifactory.launch.scope import Scope
-from aifactory.orchestrate.again import Where, planned
+from aifactory.orchestrate.again import planned
 from aifactory.orchestrate.comparing import compared
 from aifactory.orchestrate.guard import guarded, in_words
 from aifactory.orchestrate.lines import checkpoints_key
@@ -29,7 +29,8 @@ from aifactory.spec import get_recipe
 class TrainConfig(dg.Config):
     """What to train: a recipe with overrides, or the hash of a spec that was frozen by `aifactory plan`; and where.
     `allow` names refusals of the gate by their codes that are overridden for the reason `why`. `pins` (`key@version`),
-    `inputs_of` (a run) and `image` (a digest) take older inputs and code than those of today."""
+    `inputs_of` (a run) and `image` (a digest) take older inputs and code than those of today. `resolution`
+    is the number of what the spec was resolved for (recipe, line, suites), where that is not the newest."""
 
     recipe: str | None = None
     overrides: dict[str, Any] = Field(default_factory=dict)
@@ -43,6 +44,7 @@ class TrainConfig(dg.Config):
     pins: list[str] = Field(default_factory=list)
     inputs_of: str | None = None
     image: str | None = None
+    resolution: int | None = None
 
     def label(self) -> str:
         """How the run is called."""
@@ -57,8 +59,7 @@ class TrainConfig(dg.Config):
 def train(context: dg.OpExecutionContext, config: TrainConfig) -> None:
     """Resolve, freeze, compare with the run before, gate, launch or adopt, watch to the end. Each checkpoint becomes a
     materialization at once; the output tells what the run changed."""
-    where = Where(config.cluster, config.queue, config.priority, tuple(config.allow), config.why)
-    name, chosen = planned(context, "train", config.label(), where, lambda origin: _fresh(context, config, origin))
+    name, chosen = planned(context, "train", config.label(), lambda origin: _fresh(context, config, origin))
     context.log.info(f"run {name}, spec {chosen.hash}, line {chosen.context.line}")
     with guarded(chosen.class_root / RUNS / name):
         comparison = compared(context, chosen, name)
@@ -111,6 +112,7 @@ def _fresh(context: dg.OpExecutionContext, config: TrainConfig, origin: Origin) 
         pins=config.pins,
         inputs_of=config.inputs_of,
         image=config.image,
+        resolution=config.resolution,
         requester=requester(context.run),
         origin=origin.text,
     )

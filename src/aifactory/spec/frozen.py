@@ -30,6 +30,24 @@ class Frozen:
         """The newest resolution (recipe, line, suites with versions, baseline, commit ...); empty if there is none."""
         return self.resolutions[-1].body if self.resolutions else {}
 
+    def numbered(self, number: int) -> Mapping[str, Any]:
+        """One resolution by its number, 1 the oldest. FactoryError with code "unknown_resolution" lists them."""
+        for one in self.resolutions:
+            if one.n == number:
+                return one.body
+        raise FactoryError(
+            f"the spec {self.spec.hash[:16]} has no resolution {number}",
+            found=number,
+            expected="; ".join(f"{one.n} ({_told(one)})" for one in self.resolutions) or "none",
+            fix="name one of these, or none for the newest",
+            code="unknown_resolution",
+        )
+
+
+def _told(one: Record) -> str:
+    names = ("recipe", "line", "requester")
+    return ", ".join([f"{name} {one.body[name]}" for name in names if one.body.get(name)] + [one.at[:19]])
+
 
 def access_of(spec: RunSpec, resolution: Mapping[str, Any] | None = None, grants: Iterable[Grant] = ()) -> str:
     """The class of everything that a run of this spec writes: that of the key that it builds, or of the resolution's
