@@ -39,13 +39,7 @@ def writing(path: Path) -> Iterator[None]:
                 code="disk_full",
             ) from error
         if error.errno in _READ_ONLY:
-            raise FactoryError(
-                f"can't write {path}",
-                found=error.strerror,
-                expected=f"a place that uid {os.geteuid()} may write",
-                fix="mount it read-write, give this user the right, or point AIFACTORY_ROOT at a place of your own",
-                code="read_only",
-            ) from error
+            raise _closed(path, error) from error
         raise
 
 
@@ -59,16 +53,22 @@ def fsync_directory(path: Path) -> None:
 
 
 def make_directory(path: Path) -> None:
-    """Creates a directory and its missing parents, each name on the disk before this returns."""
+    """Creates a directory and its missing parents, each name on the disk before this returns.
+
+    FactoryError "read_only" where none can be: a file is in the way, or the file system takes no new one.
+    """
     missing = []
     place = path
-    while not place.is_dir():
-        missing.append(place)
-        place = place.parent
-    for directory in reversed(missing):
-        with writing(directory):
-            directory.mkdir(exist_ok=True)
-            fsync_directory(directory.parent)
+    try:
+        while not place.is_dir():
+            missing.append(place)
+            place = place.parent
+        for place in reversed(missing):
+            with writing(place):
+                place.mkdir(exist_ok=True)
+                fsync_directory(place.parent)
+    except OSError as error:
+        raise _closed(place, error) from error
 
 
 def write_file(path: Path, data: bytes, mode: int = 0o444) -> None:
@@ -84,6 +84,16 @@ def write_file(path: Path, data: bytes, mode: int = 0o444) -> None:
         os.fsync(handle)
     finally:
         os.close(handle)
+
+
+def _closed(path: Path, error: OSError) -> FactoryError:
+    return FactoryError(
+        f"can't write {path}",
+        found=error.strerror,
+        expected=f"a place that uid {os.geteuid()} may write",
+        fix="mount it read-write, give this user the right, or point AIFACTORY_ROOT at a place of your own",
+        code="read_only",
+    )
 
 
 def _room(path: Path) -> str:
