@@ -124,8 +124,8 @@ class Lab:
         stage = self.stages()[key]
         return self.run(self.job(self.spec(stage), requester=requester, frozen=frozen))
 
-    def process(self, key: str, *, access: str = "public") -> tuple[subprocess.Popen[str], Path]:
-        """The same in a process of its own, through the entrypoint of every run; and its attempt's directory."""
+    def recorded(self, key: str, *, access: str = "public") -> Path:
+        """The directory of an attempt at building one stage, which nobody has begun."""
         spec = self.spec(self.stages()[key])
         self.number += 1
         directory = self.ns.class_root(access) / "runs" / f"build-test-{self.number:012d}"
@@ -134,6 +134,12 @@ class Lab:
         (directory / "spec.json").write_bytes(spec.to_bytes())
         (directory / "context.json").write_bytes(Context(requester="person:test").to_bytes())
         _begin(directory, spec)
+        return attempt
+
+    def process(self, key: str, *, access: str = "public") -> tuple[subprocess.Popen[str], Path]:
+        """The same in a process of its own, through the entrypoint of every run; and its attempt's directory."""
+        attempt = self.recorded(key, access=access)
+        directory = attempt.parents[1]
         command = [sys.executable, "-m", "aifactory.run", "--run", str(directory), "--attempt", "1"]
         return subprocess.Popen(command, cwd=attempt, stderr=subprocess.PIPE, text=True), attempt
 

@@ -145,6 +145,7 @@ def show(planned: Plan, answer: Answer) -> None:
         "line": context.line,
         "suites": ", ".join(f"{suite.key}@{suite.version[:16]}" for suite in context.suites),
         "pinned": ", ".join(context.pins),
+        "grants": ", ".join(f"{one.source} -> {one.target}" for one in context.grants),
         "commit": commit,
         "frozen spec": planned.path,
     }
