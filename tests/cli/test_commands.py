@@ -9,6 +9,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
+from aifactory.namespace import Audit, Audits, Namespace
 from tests.cli.conftest import Lab
 from tests.orchestrate.lab import CHECKOUT
 
@@ -190,6 +191,23 @@ def test_rollback_makes_an_earlier_version_current_and_says_why(built: Lab):
     assert newest["why"] == "doubled letters"
     assert newest["current"]
     assert "doubled letters" in built("versions", "public/letters/clean").out
+
+
+def test_rollback_to_a_version_that_is_red_by_now_warns_of_what_the_gate_will_say(built: Lab):
+    key = "public/letters/raw"
+    before = built("path", key, "--json").json["version"]
+    file = built.project / "assets/public/letters.py"
+    file.write_text(file.read_text().replace("range(26)", "range(27)").replace("[rows(26)]", "[]"))
+    assert built("launch", key).code == 0
+    Audits(Namespace(built.namespace), key, before).add(Audit(check="rows", passed=False, reason="26 of 27 letters"))
+    answer = built("rollback", key, before[:10], "--why", "letters are wrong", "--json")
+    assert answer.code == 0, answer.err
+    assert f"warning: [check_red] the blocking check rows of {key}@{before[:16]} is red" in answer.err
+    (warning,) = answer.json["warnings"]
+    assert (warning["code"], warning["found"]) == ("check_red", "26 of 27 letters")
+    planned = built("plan", "public/letters/clean")
+    assert planned.code == 3
+    assert "check_red" in planned.out + planned.err
 
 
 def test_rollback_to_a_version_that_never_was_changes_nothing(built: Lab):

@@ -35,6 +35,7 @@ ASKED: dict[str, dict[str, Any]] = {
     "parent_run": {"parent_run": "train-tiny-000000000001"},
     "origin": {"origin": "a-dagster-run/train"},
     "deadline_seconds": {"deadline_seconds": 5.0},
+    "stall_seconds": {"stall_seconds": 5.0},
     "allow": {"allow": ["dirty"], "why": "an urgent night"},
     "why": {"allow": ["dirty"], "why": "another reason"},
 }

@@ -116,10 +116,26 @@ def test_a_run_that_is_too_slow_ends_at_its_deadline(lab: Lab) -> None:
 
 
 def test_a_run_that_says_nothing_ends_at_its_stall_budget(lab: Lab) -> None:
-    result = launch(lab.plan("silent"), run="build-silent-1", stall_seconds=1.5, project=lab.project, ns=lab.ns)
+    plan = lab.plan("silent", context={"stall_seconds": 1.5})
+    result = launch(plan, run="build-silent-1", project=lab.project, ns=lab.ns)
     assert result.outcome == "deadline"
     assert result.error is not None
     assert "no message" in result.error.text
+
+
+def test_a_launch_that_names_no_stall_budget_has_that_of_its_cluster(own_lab: Lab) -> None:
+    own_lab.write("clusters.toml", '[local]\nbackend = "local"\nstall_seconds = 1.5\n')
+    result = launch(own_lab.plan("silent"), run="build-silent-1", project=own_lab.project, ns=own_lab.ns)
+    assert result.outcome == "deadline"
+    assert result.error is not None
+    assert "1.5 s" in result.error.text
+
+
+def test_a_run_that_is_killed_under_its_launcher_is_lost_to_a_signal_that_is_named(lab: Lab) -> None:
+    result = launch(lab.plan("vanish"), run="build-vanish-1", project=lab.project, ns=lab.ns)
+    assert result.outcome == "lost"
+    assert result.error is not None
+    assert "was ended by signal 9" in result.error.text
 
 
 def test_the_plan_of_a_run_is_found_again_and_never_resolved_twice(lab: Lab) -> None:

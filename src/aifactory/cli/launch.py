@@ -39,6 +39,15 @@ def launch_command(
         typer.Option(help="Launch in spite of this refusal of the gate, named by its code.", metavar="CODE"),
     ] = None,
     why: Annotated[str, typer.Option(help="The reason for --allow; it stands in the run's records.")] = "",
+    deadline: Annotated[
+        float | None, typer.Option(help="End an attempt that takes longer.", metavar="SECONDS", min=1)
+    ] = None,
+    stall: Annotated[
+        float | None,
+        typer.Option(
+            help="End an attempt that says nothing for so long; the cluster's else.", metavar="SECONDS", min=1
+        ),
+    ] = None,
     name: Annotated[str | None, typer.Option("--run", help="Go on with the run of this name.")] = None,
     logs: Annotated[bool, typer.Option("--logs", help="Show the driver's log too.")] = False,
     as_json: Annotated[bool, JsonOption] = False,
@@ -63,6 +72,8 @@ def launch_command(
         inputs_of=inputs_of,
         image=image,
         resolution=resolution,
+        deadline=deadline,
+        stall=stall,
     )
     name = name or run_name(planned.kind, planned.label)
     say(f"run {name}   spec {planned.hash}")

@@ -82,6 +82,8 @@ def make(
     inputs_of: str | None = None,
     image: str | None = None,
     resolution: int | None = None,
+    deadline: float | None = None,
+    stall: float | None = None,
 ) -> Plan:
     """The plan that the options name: of a target, or of the frozen spec whose hash begins with `spec`."""
     from aifactory.launch import plan
@@ -107,6 +109,8 @@ def make(
         inputs_of=inputs_of,
         image=image,
         resolution=resolution,
+        deadline_seconds=deadline,
+        stall_seconds=stall,
         project=project,
     )
 

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+import sys
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from aifactory.cli.output import JsonOption, person, print_json
+
+if TYPE_CHECKING:
+    from aifactory.launch import Refusal
+    from aifactory.namespace import Namespace
 
 
 def rollback_command(
@@ -18,14 +23,28 @@ def rollback_command(
     """Append to the key's journal that an earlier version is current again.
 
     Automation never undoes it; a person's materialize does. Dagster learns of it from the journal within seconds.
+    Warns of a version with a blocking check that is not green: the gate refuses whatever reads it.
     """
     from aifactory.namespace import Namespace, Publications
 
     ns = Namespace.open()
     wanted = ns.resolve(key, version).version
     done = Publications(ns, key).rollback(wanted, writer=person(), why=why)
+    warnings = _refused(ns, key, done.version)
+    for one in warnings:
+        print(f"warning: {one}", file=sys.stderr)
     if as_json:
-        print_json(done.model_dump(mode="json"))
+        print_json(done.model_dump(mode="json") | {"warnings": [vars(one) for one in warnings]})
     else:
         before = f" (was {done.previous[:16]})" if done.previous else ""
         print(f"{key} is {done.version[:16]} again{before}: publication {done.n}")
+
+
+def _refused(ns: Namespace, key: str, version: str) -> list[Refusal]:
+    """Why the gate refuses what reads this version, as far as that lies in its checks."""
+    from aifactory.launch.fact_inputs import input_fact
+    from aifactory.launch.gate_inputs import of_check
+    from aifactory.spec import Context, InputRef
+
+    fact = input_fact(InputRef(role="rollback", kind="dataset", key=key, version=version), Context(), ns)
+    return [refusal for check in fact.checks if (refusal := of_check(fact, check)) is not None]

@@ -26,6 +26,7 @@ from aifactory.spec import Recipe, find_recipes
 
 POLL_SECONDS = 1.0
 EVALUATION_SECONDS = 300
+LAST_SECONDS = 30
 TRAIN_JOB, EVALUATE_JOB = "train", "evaluate"
 REQUESTER = {"factory/requester": "person:demo"}
 
@@ -130,6 +131,9 @@ class Demo:
             self._poll(watch, status)
             training = find_training(self.ns, plan(self.recipe, project=self.project, ns=self.ns).hash)
             if training is not None and training.complete:
+                # The records have the last score before Dagster's run has told it.
+                for one, event in watch.settle(EVALUATE_JOB, LAST_SECONDS):
+                    self._tell(one, event, status)
                 return True
             mine = [one for one in watch.runs.values() if one.job == EVALUATE_JOB]
             if training is not None and len(mine) >= len(training.checkpoints) and all(one.ended for one in mine):

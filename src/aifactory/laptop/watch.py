@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from aifactory.laptop.events import Event
-from aifactory.laptop.graphql import ENDED, Client
+from aifactory.laptop.graphql import ENDED, PAUSE_SECONDS, Client
 
 
 @dataclass
@@ -51,6 +52,13 @@ class Watch:
                     run.error = event.error
                 yield run, event
             run.status = status
+
+    def settle(self, job: str, seconds: float, pause: float = PAUSE_SECONDS) -> Iterator[tuple[Followed, Event]]:
+        """What the runs of a job still say, until all of them have ended; for at most `seconds`."""
+        until = time.monotonic() + seconds
+        while any(run.job == job for run in self.living()) and time.monotonic() < until:
+            yield from self.poll()
+            time.sleep(pause)
 
     def living(self) -> list[Followed]:
         """Those that have not ended."""

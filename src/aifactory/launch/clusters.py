@@ -6,7 +6,7 @@ import difflib
 import tomllib
 from typing import Literal
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from aifactory.errors import FactoryError
 from aifactory.project import Project
@@ -15,7 +15,8 @@ FILE = "clusters.toml"
 
 
 class Cluster(BaseModel):
-    """One place. `queues` and `priorities` are the names that a run may ask for; `local` has none."""
+    """One place. `queues` and `priorities` are the names that a run may ask for; `local` has none. `stall_seconds`: how
+    long an attempt may say nothing, neither message nor log line, before it is ended, unless its launch says else."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -23,6 +24,7 @@ class Cluster(BaseModel):
     backend: Literal["local"]
     queues: tuple[str, ...] = ()
     priorities: tuple[str, ...] = ()
+    stall_seconds: float = Field(default=3600.0, gt=0)
 
     @property
     def laptop(self) -> bool:

@@ -17,14 +17,15 @@ from aifactory.spec import Context, InputRef, RunSpec, Train
 
 def input_facts(spec: RunSpec, context: Context, ns: Namespace) -> tuple[InputFact, ...]:
     """What is known of every input, in the spec's order."""
-    found = tuple(_input(ref, context, ns) for ref in spec.inputs)
+    found = tuple(input_fact(ref, context, ns) for ref in spec.inputs)
     if spec.kind == "build" and spec.build.only_checks:
         # A red check must be free to run again on what it is red for.
         return tuple(replace(one, checks=()) for one in found)
     return found
 
 
-def _input(ref: InputRef, context: Context, ns: Namespace) -> InputFact:
+def input_fact(ref: InputRef, context: Context, ns: Namespace) -> InputFact:
+    """What is known of one input; `context` says where a checkpoint stands."""
     access = Key.parse(ref.key).access
     if ref.kind == "checkpoint":
         problem, shape = _checkpoint(ref, context, ns)

@@ -39,7 +39,7 @@ def of_input(facts: Facts, one: InputFact) -> list[Refusal]:
             Refusal("input_damaged", f"{one.name} can't be read", found=one.problem, fix=f"materialize {one.key} again")
         )
     found += _shape(facts, one)
-    return found + [refusal for check in one.checks if (refusal := _check(one, check)) is not None]
+    return found + [refusal for check in one.checks if (refusal := of_check(one, check)) is not None]
 
 
 def mismatch(facts: Facts, key: str, access: str) -> Refusal:
@@ -72,7 +72,8 @@ def _shape(facts: Facts, one: InputFact) -> list[Refusal]:
     ]
 
 
-def _check(one: InputFact, check: CheckFact) -> Refusal | None:
+def of_check(one: InputFact, check: CheckFact) -> Refusal | None:
+    """Why what reads this input would be refused for this check, if it would."""
     if check.passed:
         return None
     if check.passed is None and check.elsewhere:

@@ -15,6 +15,7 @@ from aifactory.errors import FactoryError
 from aifactory.launch.attempts import Attempt, Attempts, decide
 from aifactory.launch.backend import Interrupted, Local
 from aifactory.launch.check_in import check_in
+from aifactory.launch.clusters import load_clusters
 from aifactory.launch.mounts import mounts_of
 from aifactory.launch.names import run_name
 from aifactory.launch.plan import Plan
@@ -24,6 +25,7 @@ from aifactory.launch.watch import Arrived, Budgets, Change, Ended, Log, Watch
 from aifactory.namespace import Namespace
 from aifactory.namespace.identities import user_name
 from aifactory.project import Project
+from aifactory.spec import Context
 
 AGAIN = TRY_AGAIN | {"failed_code"}
 
@@ -48,7 +50,6 @@ def launch(
     on_change: Callable[[str], None] | None = None,
     stop: Callable[[], bool | Signal] | None = None,
     tries: int = 1,
-    stall_seconds: float | None = None,
     project: Project | None = None,
     ns: Namespace | None = None,
 ) -> RunResult:
@@ -60,7 +61,8 @@ def launch(
     `on_log` chunks of the driver's log (never for private runs); `on_change` a line for each change of state.
     `stop` is polled several times a second: "stop" (or True) cancels, "detach" leaves the run alive and returns.
     `tries`: a failed attempt (its code, or lost) is followed by another until the run has that many.
-    Budgets: the context's deadline_seconds from the attempt's record on, and `stall_seconds` without a word.
+    Budgets: the context's deadline_seconds from the attempt's record on, and its stall_seconds (else those of its
+    cluster) without a word.
     If anything raises while it watches (a callback, an interrupt), `stop` is asked once more: "stop" ends the run, any
     other answer leaves it alive. Raises GateRefused, or FactoryError for what is wrong with the run's directory (codes
     "run_owned", "edited", "read_only" for a run of another site).
@@ -78,7 +80,7 @@ def launch(
     plan = check_in(plan, directory, ns=ns, project=project)
     attempts = Attempts(directory)
     backend = Local(plan, directory, ns=ns, project=project, say=listener.change)
-    budgets = Budgets(run=plan.context.deadline_seconds, stall=stall_seconds)
+    budgets = _budgets(plan.context, project)
     private = ns.class_of(plan.class_root) != "public"
     while True:
         newest = attempts.settle(writer=writer())
@@ -113,6 +115,12 @@ def launch(
             result = _follow(attempts, attempt, watch, listener, launched=launched)
         if result.outcome not in AGAIN or attempt.number >= tries:
             return result
+
+
+def _budgets(context: Context, project: Project) -> Budgets:
+    cluster = load_clusters(project).get(context.cluster)
+    usual = cluster.stall_seconds if cluster is not None else None
+    return Budgets(run=context.deadline_seconds, stall=context.stall_seconds or usual)
 
 
 def writer() -> str:

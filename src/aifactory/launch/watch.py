@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 import time
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
@@ -19,6 +20,7 @@ from aifactory.launch.session import GRACE_SECONDS, end
 POLL_SECONDS = 0.2
 EXIT_SECONDS = 5.0
 DAMAGE_SECONDS = 2.0
+REAP_SECONDS = 1.0
 READ_SECONDS = 300.0
 
 
@@ -180,7 +182,9 @@ class Watch:
     def _how(self) -> str:
         code = None
         if self.child is not None and (self.process is None or self.child.pid == self.process.pid):
-            code = self.child.poll()
+            # Another thread reaps it: it is gone from the process table before its exit code is known here.
+            with suppress(subprocess.TimeoutExpired):
+                code = self.child.wait(timeout=REAP_SECONDS)
         if code is None:
             return "the process is gone without a last message; exit code and signal unknown"
         how = f"was ended by signal {-code}" if code < 0 else f"exited with {code}"

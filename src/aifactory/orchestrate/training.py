@@ -41,6 +41,7 @@ class TrainConfig(dg.Config):
     allow: list[str] = Field(default_factory=list)
     why: str = ""
     deadline_seconds: float | None = None
+    stall_seconds: float | None = None
     pins: list[str] = Field(default_factory=list)
     inputs_of: str | None = None
     image: str | None = None
@@ -107,6 +108,7 @@ def _fresh(context: dg.OpExecutionContext, config: TrainConfig, origin: Origin) 
         queue=config.queue,
         priority=config.priority,
         deadline_seconds=config.deadline_seconds,
+        stall_seconds=config.stall_seconds,
         allow=config.allow,
         why=config.why,
         pins=config.pins,

@@ -40,6 +40,7 @@ class Context(Config):
     dirty_digest: str | None = None
     config_schema: str = ""
     deadline_seconds: Annotated[Real, Field(gt=0)] | None = None
+    stall_seconds: Annotated[Real, Field(gt=0)] | None = None
     places: dict[str, str] = Field(default_factory=dict)
     allow: tuple[str, ...] = ()
     why: str = ""
