@@ -13,8 +13,10 @@ import pytest
 from aifactory.errors import FactoryError
 from aifactory.laptop import ports, processes
 from aifactory.laptop.graphql import ACTIVE, Client, wait
-from aifactory.laptop.services import UI_PORT_VARIABLE, Services, logs
+from aifactory.laptop.service import Service
+from aifactory.laptop.services import UI_PORT_VARIABLE, Services, State, logs
 from aifactory.laptop.watch import Watch
+from aifactory.launch.scope import VARIABLE
 from aifactory.project import Project
 from tests.laptop import toy
 
@@ -167,3 +169,20 @@ def test_a_port_that_is_none_is_refused(tmp_path: Path, monkeypatch: pytest.Monk
     with pytest.raises(FactoryError) as caught:
         Services(toy.project(tmp_path)).start()
     assert caught.value.found == value
+
+
+def test_the_services_of_one_location_do_not_serve_another(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    services = Services(toy.project(tmp_path))
+    own = processes.process_of(os.getpid())
+    assert own is not None
+    web = Service(name="web server", process=own, log=tmp_path / "log")
+    state = State(ports={"ui": 1, "code": 2}, location="aifactory-public", services=(web,))
+    services.file.write_text(state.model_dump_json())
+    assert services.client().location == "aifactory-public"
+    with pytest.raises(FactoryError) as caught:
+        services.start()
+    assert (caught.value.found, caught.value.expected) == ("aifactory-public", "aifactory")
+    monkeypatch.setenv(VARIABLE, "private/ward")
+    with pytest.raises(FactoryError) as caught:
+        services.start()
+    assert caught.value.expected == "aifactory-private-ward"

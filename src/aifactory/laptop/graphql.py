@@ -12,8 +12,8 @@ from typing import Any
 from aifactory.errors import FactoryError
 from aifactory.laptop import queries
 from aifactory.laptop.events import Event, error_of, event_of, metadata_of
+from aifactory.launch.scope import LOCATION
 
-LOCATION = "aifactory"
 ENDED = frozenset({"SUCCESS", "FAILURE", "CANCELED"})
 ACTIVE = ("QUEUED", "NOT_STARTED", "STARTING", "STARTED", "CANCELING")
 PAUSE_SECONDS = 0.5

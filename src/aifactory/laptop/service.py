@@ -13,7 +13,6 @@ from pydantic import BaseModel, ConfigDict
 
 from aifactory.channel import Process
 from aifactory.errors import FactoryError
-from aifactory.laptop.graphql import LOCATION
 from aifactory.laptop.ports import HOST
 from aifactory.laptop.processes import end, of_session, process_of
 
@@ -74,11 +73,11 @@ class Service(BaseModel):
             )
 
 
-def command(name: Name, root: Path, workspace: Path, port: int) -> list[str]:
-    """What starts the service, from the environment that runs this."""
+def command(name: Name, root: Path, workspace: Path, port: int, location: str) -> list[str]:
+    """What starts the service, from the environment that runs this. `location` is the code server's name in the UI."""
     scripts = Path(sys.executable).parent
     if name == "code server":
-        place = ["-m", "definitions", "-d", str(root), "-h", HOST, "-p", str(port), "--location-name", LOCATION]
+        place = ["-m", "definitions", "-d", str(root), "-h", HOST, "-p", str(port), "--location-name", location]
         start = [str(scripts / "dagster"), "code-server", "start", "--log-level", "warning"]
         return [*start, "--use-python-environment-entry-point", *place]
     if name == "daemon":

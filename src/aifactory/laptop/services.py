@@ -7,7 +7,7 @@ import json
 import os
 import shutil
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
@@ -15,8 +15,9 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from aifactory.errors import FactoryError
 from aifactory.laptop import ports, processes
-from aifactory.laptop.graphql import ACTIVE, LOCATION, Client, wait
+from aifactory.laptop.graphql import ACTIVE, Client, wait
 from aifactory.laptop.service import Name, Service, command, path_with_scripts
+from aifactory.launch.scope import LOCATION, VARIABLE, Scope
 from aifactory.namespace import Namespace
 from aifactory.project import Project
 
@@ -29,11 +30,13 @@ Say = Callable[[str], None]
 
 
 class State(BaseModel):
-    """`.aifactory/services.json`: ports are kept after the services end, so that bookmarks stay good."""
+    """`.aifactory/services.json`: ports are kept after the services end, so that bookmarks stay good.
+    `location` is the name of the code location that they serve."""
 
     model_config = ConfigDict(frozen=True, extra="ignore")
 
     ports: dict[str, int] = {}
+    location: str = LOCATION
     services: tuple[Service, ...] = ()
 
 
@@ -71,7 +74,7 @@ class Services:
         address = self.address
         if address is None:
             raise FactoryError("Dagster is not running here", fix="make ui", code="unreachable")
-        return Client(address)
+        return Client(address, self.state().location)
 
     def start(self, say: Say = lambda text: None, *, daemon: bool = True) -> tuple[Client, bool]:
         """Start what isn't running, wait until it answers, and say whether all of it was there already.
@@ -82,27 +85,40 @@ class Services:
         with self._alone():
             state = self.state()
             alive = {service.name: service for service in state.services if service.alive()}
+            self.one_location(state, alive)
             found = alive.keys() >= set(wanted)
             if not found:
                 self._prepare(state, alive, wanted, say)
                 state = self.state()
-            client = Client(f"http://{ports.HOST}:{state.ports['ui']}")
+            client = Client(f"http://{ports.HOST}:{state.ports['ui']}", state.location)
             self._ready(client)
             return client, found
 
+    def one_location(self, state: State, alive: Mapping[Name, Service]) -> None:
+        """Refuse to serve a second location with the services of a first one."""
+        wanted = Scope.current()
+        if alive and state.location != wanted.location:
+            raise FactoryError(
+                "the services of this checkout serve another code location",
+                found=state.location,
+                expected=wanted.location,
+                fix=f"make down, or set {VARIABLE} as it was when they were started",
+                code="other_location",
+            )
+
     def _prepare(self, state: State, alive: dict[Name, Service], wanted: tuple[Name, ...], say: Say) -> None:
-        numbers = self._ports(state, alive)
-        self._configure(numbers["code"])
+        numbers, location = self._ports(state, alive), Scope.current().location
+        self._configure(numbers["code"], location)
         port_of = {"code server": numbers["code"], "web server": numbers["ui"]}
         for name in wanted:
             if name in alive:
                 continue
             port = port_of.get(name, 0)
             say(f"starting the {name}")
-            start = command(name, self.code, self.home / "workspace.yaml", port)
+            start = command(name, self.code, self.home / "workspace.yaml", port, location)
             log = logs(self.project) / f"{name.replace(' ', '-')}.log"
             alive[name] = Service.start(name, start, self._environment(), self.code, log)
-            self._write(State(ports=numbers, services=tuple(alive.values())))
+            self._write(State(ports=numbers, location=location, services=tuple(alive.values())))
             if name == "code server":
                 # The daemon looks for a code server that it missed only once a minute.
                 self._until("the code server's start", alive[name], lambda: ports.answers(numbers["code"]))
@@ -129,13 +145,13 @@ class Services:
             code = ports.first_free(state.ports.get("code", ui + 1000), besides=(ui,))
         return {"ui": ui, "code": code}
 
-    def _configure(self, code_port: int) -> None:
+    def _configure(self, code_port: int, location: str) -> None:
         settings = self.code / "definitions" / "dagster.yaml"
         if not settings.is_file():
             raise FactoryError(f"{settings} is missing", fix="take it from the repository again", code="settings")
         self.home.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(settings, self.home / "dagster.yaml")
-        server = {"host": ports.HOST, "port": code_port, "location_name": LOCATION}
+        server = {"host": ports.HOST, "port": code_port, "location_name": location}
         # JSON is YAML.
         (self.home / "workspace.yaml").write_text(json.dumps({"load_from": [{"grpc_server": server}]}, indent=2) + "\n")
 
@@ -194,7 +210,7 @@ class Services:
             if "daemon" in services:
                 left += services["daemon"].stop()
             if self.address is not None:
-                self._end_runs(Client(self.address), say)
+                self._end_runs(Client(self.address, state.location), say)
             for name in ("web server", "code server"):
                 if name in services:
                     left += services[name].stop()
