@@ -97,3 +97,17 @@ def test_a_snapshot_that_was_deleted_by_hand_is_named_with_what_brings_it_back(
     again = good(RAW).built
     assert Path(place).is_dir()
     assert again.version.startswith(place.name[1:])
+
+
+def test_a_run_of_private_data_in_a_public_directory_reads_nothing(lab: Lab, good: Callable) -> None:
+    text = rows_stage(f'Path(r"{lab.root}/reached").touch()\n{GOOD}')["assets/public/words.py"]
+    lab.write({"assets/private/clinic/words.py": text, "assets/private/clinic/words.txt": "secret"})
+    good("private/clinic/words/raw")
+    process, attempt = lab.process("private/clinic/words/clean", access="public")
+    assert process.wait(timeout=120) == 1
+    process.communicate()
+    closed = Reader(attempt).new()[-1].payload
+    assert closed.outcome == "failed_code"
+    assert "private/clinic/words/raw -> the run build-test-000000000002 in public/runs" in closed.error.text
+    assert not (lab.root / "reached").exists()
+    assert lab.published("private/clinic/words/clean") == []

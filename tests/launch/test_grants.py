@@ -89,3 +89,19 @@ def test_a_context_without_the_grant_stops_the_process_too(lab: Lab) -> None:
     assert result.outcome == "failed_code"
     assert result.error is not None
     assert "private/clinic/notes -> the run build-out-3 in private/oncology/runs" in result.error.text
+
+
+def test_no_further_attempt_is_made_when_its_mounts_are_not_allowed_any_more(lab: Lab) -> None:
+    """The gate is asked once a run; the mounts are planned before every attempt."""
+    notes = publish(lab.ns, NOTES, "table", {"rows": "notes"})
+    planned = lab.plan("fail", key=OUT, inputs=[("notes", NOTES, notes.version)], context={"grants": [GRANT]})
+    result = launch(planned, run="build-out-4", project=lab.project, ns=lab.ns)
+    assert result.outcome == "failed_code"
+    file = result.directory / "context.json"
+    file.chmod(0o644)
+    file.write_bytes(Context.load(file).evolve({"grants": ()}).to_bytes())
+    with pytest.raises(FactoryError) as caught:
+        launch(planned, run="build-out-4", tries=2, project=lab.project, ns=lab.ns)
+    assert caught.value.code == "class"
+    assert f"/factory/{notes.name.replace('@', '/@')} -> a mount of the run build-out-4" in str(caught.value)
+    assert len(Attempts(result.directory).all()) == 1

@@ -155,6 +155,9 @@ def check_graph(inputs: Mapping[str, Iterable[str]], grants: Iterable[Grant] = (
         raise FactoryError(
             f"{len(errors)} outputs are declared lower than their inputs allow:\n"
             + "\n".join(f"  {error.what.partition(': ')[2]} (fix: {error.fix})" for error in errors),
+            found=f"{sum(len(read) for read in refused.values())} edges that are not allowed",
+            expected="none",
+            fix="mend each as it says there",
             code="class",
         )
     if errors:
