@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Iterator
 from pathlib import Path
 
 import dagster as dg
 import pytest
 
-from aifactory.namespace import Namespace
+from aifactory.launch.scope import VARIABLE
+from aifactory.namespace import Namespace, Staging
 from aifactory.orchestrate.folders import defined
 from tests.orchestrate.lab import CHECKOUT, make
 from tests.sensors.publishing import publish
@@ -77,3 +79,36 @@ def test_the_nightly_sweep_runs() -> None:
     job = schedule.job
     assert isinstance(job, dg.JobDefinition)
     assert job.execute_in_process().success
+
+
+def test_the_sensors_of_a_location_look_at_its_class_only(
+    instance: dg.DagsterInstance, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for key in ("public/words/raw", "private/ward/words/raw", "private/other/words/raw"):
+        publish(Namespace.open(), key, "a")
+    monkeypatch.setenv(VARIABLE, "private/ward")
+    context = dg.build_sensor_context(instance=instance)
+    tick = sensor("journal_sync__private__ward").evaluate_tick(context)
+    assert "told Dagster of 1 records" in str(tick.skip_message)
+    assert list(json.loads(str(context.cursor))["keys"]) == ["private/ward/words/raw"]
+    assert instance.all_asset_keys() == [dg.AssetKey(["private", "ward", "words", "raw"])]
+    key = dg.AssetKey(["public", "models", "small", "checkpoints"])
+    metadata = {"checkpoint": "/factory/public/runs/train-small-0/checkpoints/step-00000001", "run": "train-small-0"}
+    instance.report_runless_asset_event(dg.AssetMaterialization(key, metadata=metadata))
+    evaluation = sensor("checkpoint_evaluation__private__ward")
+    assert not evaluation.evaluate_tick(dg.build_sensor_context(instance=instance)).run_requests
+
+
+def test_the_sweep_of_a_location_leaves_other_classes_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    ns = Namespace.open()
+    left = []
+    for key in ("public/words/raw", "private/ward/words/raw"):
+        publish(ns, key, "a")
+        left.append(Staging.start(ns, key, "killed").path)
+        os.utime(left[-1], (0, 0))
+    monkeypatch.setenv(VARIABLE, "private/ward")
+    (schedule,) = defined(CHECKOUT, "schedules", (dg.ScheduleDefinition,))
+    assert schedule.name == "nightly_sweep__private__ward"
+    assert isinstance(schedule.job, dg.JobDefinition)
+    assert schedule.job.execute_in_process().success
+    assert [path.exists() for path in left] == [True, False]

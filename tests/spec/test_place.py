@@ -20,7 +20,7 @@ GRANT = Grant("private/clinic", "private/oncology", "board")
     [
         ("/lab/public/runs/train-1", "public"),
         ("/lab/private/clinic/runs/train-1", "private/clinic"),
-        ("/home/private/public/runs/train-1", "public"),
+        ("/srv/private/public/runs/train-1", "public"),
         ("/lab/private/runs/train-1", None),
         ("/lab/runs/train-1", None),
         ("/lab/public/train-1", None),
