@@ -38,7 +38,7 @@ def test_no_exception_that_is_made_of_a_value_tells_it(value: str, kinds: tuple,
     shown = redacted(error, private=True, rows={"raw": 57, "@given": 56})
     assert not quotes(shown.model_dump(), value)
     assert shown.type
-    assert "row 57 of raw; after 56 rows" in shown.text
+    assert "row 57 of raw; row 56 of the output" in shown.text
     assert safe_failure(shown) == shown
 
 

@@ -64,8 +64,10 @@ class World:
         error: Failure | None = None,
         attempt: int = 1,
         ended: bool = True,
+        private: bool | None = None,
     ) -> Path:
-        """The directory of a run whose attempt said `payloads`, and ended unless it is to live on."""
+        """The directory of a run whose attempt said `payloads`, and ended unless it is to live on. `private=False`: as
+        an image wrote that cut nothing."""
         directory = planned.class_root / "runs" / name
         directory.mkdir(parents=True, exist_ok=True)
         (directory / "spec.json").write_bytes(planned.spec.to_bytes())
@@ -73,7 +75,7 @@ class World:
         (directory / "context.json").write_bytes(planned.context.to_bytes())
         attempts = Attempts(directory)
         attempts.start(backend="local", spec=planned.hash, writer="test", after=attempts.newest())
-        writer = Writer(attempts.path(attempt), attempt=attempt)
+        writer = Writer(attempts.path(attempt), attempt=attempt, private=private)
         writer.send(Started(kind=planned.kind, spec=planned.hash, pid=1))
         for payload in payloads:
             writer.send(payload)

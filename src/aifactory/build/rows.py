@@ -16,7 +16,7 @@ from aifactory.build.inputs import Work
 from aifactory.build.made import Made
 from aifactory.build.progress import counted, watched
 from aifactory.channel.redact import GIVEN
-from aifactory.data.shards import to_batches, write_shards
+from aifactory.data.shards import RowError, to_batches, write_shards
 from aifactory.datasets import shapes
 from aifactory.datasets.reading import read
 from aifactory.datasets.schema import columns_of, of
@@ -62,6 +62,10 @@ def _rows(work: Work, content: Any, staging: Path) -> Made:
     except FactoryError as error:
         if error.code != "schema":
             raise
+        if isinstance(error, RowError):
+            # The rows that were read last are not the ones that it is made of.
+            work.job.rows.clear()
+            work.job.rows[GIVEN] = error.row
         raise FactoryError(
             f"{work.build.key}: {error.what}", found=error.found, expected=error.expected, fix=error.fix, code="schema"
         ) from None

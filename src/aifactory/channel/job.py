@@ -18,7 +18,7 @@ class Job:
     """One attempt at one run. `directory` is the run's, `attempt_directory` this attempt's (the working directory).
 
     `rows` says which row is at hand, for whoever reads of a failure: its number (from 1) by the input that it is read
-    from, and how many were given.
+    from, and that of the output.
     """
 
     spec: RunSpec

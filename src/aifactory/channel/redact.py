@@ -19,7 +19,7 @@ from aifactory.errors import FactoryError
 
 TRACE_CHARACTERS = 20_000
 GIVEN = "@given"
-"""Among the rows of a failure: how many were done."""
+"""Among the rows of a failure: the one of the output."""
 
 SHOWN = frozenset(
     {"attempt", "class", "code_version", "damaged", "deadline", "digest", "edited", "group", "inputs", "kind", "learn"}
@@ -95,7 +95,7 @@ def _sentence(failure: Failure) -> str:
     said += [f"at {failure.where}"] if failure.where else []
     said += [f"row {number:,} of {name}" for name, number in failure.rows.items() if name != GIVEN]
     if failure.rows.get(GIVEN) is not None:
-        said.append(f"after {failure.rows[GIVEN]:,} rows")
+        said.append(f"row {failure.rows[GIVEN]:,} of the output")
     return "; ".join([*said, "its text may quote private data: read it in the run's directory"])
 
 

@@ -131,10 +131,21 @@ def _built(built: StageBuilt) -> StageBuilt:
             "code_version": _only(_VERSION, built.code_version),
             "inputs": inputs,
             "columns": safe_columns(built.columns),
-            "metadata": _numbers({name: value for name, value in built.metadata.items() if name in NUMBERS}),
+            "metadata": _metadata(built.metadata),
             "previous": None if built.previous is None else _only(_HEX, built.previous),
         }
     )
+
+
+def _metadata(values: Mapping[str, Any]) -> dict[str, Any]:
+    kept = {name: value for name, value in values.items() if name in NUMBERS}
+    return {
+        name: _numbers(value) if isinstance(value, Mapping) else value for name, value in kept.items() if _is(value)
+    }
+
+
+def _is(value: object) -> bool:
+    return isinstance(value, int | float | Mapping) and not isinstance(value, bool)
 
 
 def _numbers(values: Mapping[str, Any]) -> dict[str, Any]:
@@ -144,7 +155,7 @@ def _numbers(values: Mapping[str, Any]) -> dict[str, Any]:
         if isinstance(value, Mapping):
             if (inner := _numbers(value)) and is_word(name):
                 found[name] = inner
-        elif isinstance(value, int | float) and not isinstance(value, bool):
+        elif _is(value):
             if is_word(name):
                 found[name] = value
             else:

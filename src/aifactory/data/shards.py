@@ -28,6 +28,12 @@ class Shard:
     bytes: int
 
 
+class RowError(FactoryError):
+    """A row that does not fit; `row` is its number in what was given, from 1."""
+
+    row = 0
+
+
 class ShardWriter:
     """Writes `<prefix>-00000.parquet`, ... into a directory; a new shard begins once one has `shard_bytes` on disk.
 
@@ -135,9 +141,24 @@ def to_batches(content: object, schema: pa.Schema, *, batch_rows: int = 4096) ->
         )
 
 
-def rows_to_batch(rows: Sequence[object], schema: pa.Schema) -> pa.RecordBatch:
-    """One batch of rows. Raises FactoryError (code "schema") on a missing or an extra field, or a value of a wrong
-    type; values are never named, since they may be private."""
+def rows_to_batch(rows: Sequence[object], schema: pa.Schema, *, before: int = 0) -> pa.RecordBatch:
+    """One batch of rows, which `before` others came before. Raises RowError (code "schema") on a missing or an extra
+    field, or a value of a wrong type; values are never named, since they may be private."""
+    try:
+        return _batch(rows, schema)
+    except FactoryError as error:
+        if len(rows) != 1:
+            # Which one it is can only be told by trying each.
+            for n, row in enumerate(rows):
+                rows_to_batch([row], schema, before=before + n)
+            raise
+        what = f"{error.what} (row {before + 1})"
+        found = RowError(what, found=error.found, expected=error.expected, fix=error.fix, code=error.code)
+        found.row = before + 1
+        raise found from None
+
+
+def _batch(rows: Sequence[object], schema: pa.Schema) -> pa.RecordBatch:
     names = schema.names
     records = [_mapping(row) for row in rows]
     for record in records:
@@ -208,14 +229,14 @@ def _stream(content: Iterator[object], schema: pa.Schema, batch_rows: int) -> It
 
 
 def _rows(first: object, rest: Iterator[object], schema: pa.Schema, batch_rows: int) -> Iterator[pa.RecordBatch]:
-    head = [first]
+    head, before = [first], 0
     for row in rest:
         head.append(row)
         if len(head) >= batch_rows:
-            yield rows_to_batch(head, schema)
-            head = []
+            yield rows_to_batch(head, schema, before=before)
+            head, before = [], before + len(head)
     if head:
-        yield rows_to_batch(head, schema)
+        yield rows_to_batch(head, schema, before=before)
 
 
 def _aligned(table: pa.Table, schema: pa.Schema) -> pa.Table:
