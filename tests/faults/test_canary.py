@@ -78,7 +78,7 @@ def test_what_is_told_instead_is_the_type_the_place_and_the_row(clinic: Ward) ->
     assert "ended as failed_code: Exception: its text may quote private data" in clinic.failures("replayed")["train"]
     refused = clinic.failures("refused")["train"]
     assert "the blocking check not_empty of private/clinic/notes/ready" in refused
-    assert "found: other 1, rows 3" in refused
+    assert "found: rows 3, other 1" in refused
 
 
 def test_what_is_shown_of_a_snapshot_are_numbers_and_names_of_the_code(clinic: Ward) -> None:
