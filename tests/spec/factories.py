@@ -43,6 +43,14 @@ def train_spec(config: Train | None = None) -> RunSpec:
     return RunSpec(kind="train", config=resolved, inputs=train_inputs(resolved.mix.keys[0]), image=IMAGE)
 
 
+def started_spec() -> RunSpec:
+    """A training whose step 0 begins with the weights of a line."""
+    line = "public/models/small"
+    start = InputRef(role="start", kind="model", key=line, version=VERSION)
+    config = small_train(start=line).resolved(8192)
+    return RunSpec(kind="train", config=config, inputs=(*train_inputs(), start), image=IMAGE)
+
+
 def build_spec() -> RunSpec:
     return RunSpec(
         kind="build",

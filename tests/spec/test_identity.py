@@ -12,8 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from aifactory.errors import FactoryError
-from aifactory.spec import Build, Config, Evaluate, InputRef, Recipe, RunSpec, Train
-from tests.spec.factories import OTHER, VERSION, build_spec, evaluate_spec, small_train, train_inputs, train_spec
+from aifactory.spec import Build, Config, Evaluate, Recipe, RunSpec, Train
+from tests.spec.factories import OTHER, build_spec, evaluate_spec, small_train, started_spec, train_spec
 
 Changes = dict[str, Any]
 
@@ -25,13 +25,9 @@ def smoke_spec() -> RunSpec:
 BASES = {"build": build_spec, "train": train_spec, "evaluate": evaluate_spec, "smoke": smoke_spec}
 CONFIGS: dict[str, type[Config]] = {"build": Build, "train": Train, "evaluate": Evaluate, "smoke": Train}
 
-LINE = "public/models/small"
-STARTED = {
-    "config.start": LINE,
-    "inputs": [
-        *(one.document() for one in train_inputs()),
-        InputRef(role="start", kind="model", key=LINE, version=VERSION).document(),
-    ],
+STARTED: Changes = {
+    "config.start": started_spec().train.start,
+    "inputs": [one.document() for one in started_spec().inputs],
 }
 # What is set first, and what is then changed: exactly the second must give another hash.
 COMMON: list[tuple[Changes, Changes]] = [

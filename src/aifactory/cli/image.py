@@ -62,6 +62,29 @@ def _document(image: ImageSummary) -> dict[str, object]:
     return vars(image) | {"path": str(image.path), "verified": [vars(one) for one in image.verified]}
 
 
+@app.command("digest")
+def digest_command(
+    name: Annotated[ImageName | None, typer.Argument(help="data or train; both else.", metavar="NAME")] = None,
+    as_json: Annotated[bool, JsonOption] = False,
+) -> None:
+    """Print the digest of what the checkout makes an image of now; makes nothing.
+
+    It follows the image's lock, its Dockerfile and the folders that it holds. Docs, recipes and images.toml move none.
+    """
+    from aifactory.project import Project
+    from aifactory.spec import image_digest
+
+    project = Project.current()
+    names: tuple[ImageName, ...] = ("data", "train") if name is None else (name,)
+    found = {one: image_digest(project, one) for one in names}
+    if as_json:
+        print_json(found)
+    elif name is not None:
+        print(found[name])
+    else:
+        print_table(("name", "digest"), list(found.items()))
+
+
 @app.command("build")
 def build_command(
     name: Annotated[ImageName, typer.Argument(help="data or train.", metavar="NAME")],
