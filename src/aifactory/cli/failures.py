@@ -19,6 +19,7 @@ TYPED = frozenset(
         "override_syntax",
         "override_value",
         "pin",
+        "resume",
         "run_name",
         "second_checkout",
         "unknown_checkpoint",

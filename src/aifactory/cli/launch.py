@@ -11,7 +11,18 @@ import typer
 
 from aifactory.cli.failures import FAILED
 from aifactory.cli.output import JsonOption, print_json
-from aifactory.cli.plan import Cluster, Image, InputsOf, OptionalTarget, Overrides, Pins, Priority, Queue, make
+from aifactory.cli.plan import (
+    Cluster,
+    Image,
+    InputsOf,
+    OptionalTarget,
+    Overrides,
+    Pins,
+    Priority,
+    Queue,
+    ResumeFrom,
+    make,
+)
 
 if TYPE_CHECKING:
     from aifactory.channel import Message
@@ -34,6 +45,7 @@ def launch_command(
     pins: Pins = None,
     inputs_of: InputsOf = None,
     image: Image = None,
+    resume_from: ResumeFrom = None,
     allow: Annotated[
         list[str] | None,
         typer.Option(help="Launch in spite of this refusal of the gate, named by its code.", metavar="CODE"),
@@ -74,6 +86,7 @@ def launch_command(
         resolution=resolution,
         deadline=deadline,
         stall=stall,
+        resume_from=resume_from,
     )
     name = name or run_name(planned.kind, planned.label)
     say(f"run {name}   spec {planned.hash}")

@@ -58,7 +58,7 @@ def document(
     shown = dict.fromkeys(nodes)
     for direction in directions:
         reached = {one: at for node in reversed(nodes) for one, at in lineage.reach(node, direction, depth).items()}
-        found[direction] = [node.id for node in sorted(reached, key=lambda one: (reached[one], one))]
+        found[direction] = [node.id for node in sorted(reached, key=lambda one: (reached[one], *lineage.order(one)))]
         shown |= dict.fromkeys(reached)
     found["nodes"] = {
         node.id: {"is": node.kind} | describe(node, lineage, ns) | _edges(node, lineage) for node in shown

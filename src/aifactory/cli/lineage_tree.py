@@ -61,7 +61,7 @@ class _View:
         return tree
 
     def models(self, node: Node) -> str:
-        reached = sorted(self._lineage.reach(node, "up"))
+        reached = sorted(self._lineage.reach(node, "up"), key=self._lineage.order)
         models = [one for one in reached if one.kind == "snapshot" and Key(one.key).is_line]
         said = [f"{one.key}@{one.version[:SHORT]} ({self._about(one)['state']})" for one in models]
         return ", ".join(said) or "none that is promoted"

@@ -33,6 +33,10 @@ Pins = Annotated[
 ]
 InputsOf = Annotated[str | None, typer.Option(help="Read what this run read.", metavar="RUN")]
 Image = Annotated[str | None, typer.Option(help="Run this older image of this machine.", metavar="DIGEST")]
+ResumeFrom = Annotated[
+    str | None,
+    typer.Option(help="Go on from this checkpoint, on what its run read: `<run>/<step>`.", metavar="CHECKPOINT"),
+]
 
 
 def plan_command(
@@ -44,6 +48,7 @@ def plan_command(
     pins: Pins = None,
     inputs_of: InputsOf = None,
     image: Image = None,
+    resume_from: ResumeFrom = None,
     mounts: Annotated[bool, typer.Option("--mounts", help="Show which directories the run will see.")] = False,
     as_json: Annotated[bool, JsonOption] = False,
 ) -> None:
@@ -55,7 +60,8 @@ def plan_command(
     from aifactory.cli.mounts import rows, show_mounts
     from aifactory.launch import ask
 
-    planned = make(what, overrides, cluster, queue, priority, pins=pins, inputs_of=inputs_of, image=image)
+    pinned = {"pins": pins, "inputs_of": inputs_of, "image": image, "resume_from": resume_from}
+    planned = make(what, overrides, cluster, queue, priority, **pinned)  # type: ignore[arg-type]
     answer = ask(planned)
     if as_json:
         seen = {"mounts": rows(planned)} if mounts and not answer.refusals else {}
@@ -84,6 +90,7 @@ def make(
     resolution: int | None = None,
     deadline: float | None = None,
     stall: float | None = None,
+    resume_from: str | None = None,
 ) -> Plan:
     """The plan that the options name: of a target, or of the frozen spec whose hash begins with `spec`."""
     from aifactory.launch import plan
@@ -111,6 +118,7 @@ def make(
         resolution=resolution,
         deadline_seconds=deadline,
         stall_seconds=stall,
+        resume_from=resume_from,
         project=project,
     )
 

@@ -75,8 +75,8 @@ class Lineage:
                 down[fact.node].add(link)
                 up[link.node].add(Link(fact.node, link.role))
         self._ends: dict[Direction, dict[Node, tuple[Link, ...]]] = {
-            "down": {node: tuple(sorted(links)) for node, links in down.items()},
-            "up": {node: tuple(sorted(links)) for node, links in up.items()},
+            "down": {node: tuple(sorted(links, key=self._order)) for node, links in down.items()},
+            "up": {node: tuple(sorted(links, key=self._order)) for node, links in up.items()},
         }
 
     @property
@@ -95,6 +95,14 @@ class Lineage:
     def links(self, node: Node, direction: Direction) -> tuple[Link, ...]:
         """ "down": what it was made from; "up": what was made from it. Sorted."""
         return self._ends[direction].get(node, ())
+
+    def order(self, node: Node) -> tuple[object, ...]:
+        """Where people look for it among others: by kind and key, then by step and time, digests last."""
+        about = self.about(node)
+        return (node.kind, node.key, about.get("step") or 0, about.get("at") or "", node.name)
+
+    def _order(self, link: Link) -> tuple[object, ...]:
+        return (link.role, *self.order(link.node))
 
     def reach(self, start: Node, direction: Direction, depth: int | None = None) -> dict[Node, int]:
         """Every node that links lead to, with the least number of links; without `start` itself."""
@@ -139,7 +147,7 @@ class Records:
     @classmethod
     def of(cls, facts: Iterable[Fact], unreadable: Iterable[str] = (), damaged: Iterable[str] = ()) -> Self:
         """From facts in any order."""
-        return cls(Lineage(facts), tuple(sorted(unreadable)), tuple(sorted(damaged)))
+        return cls(Lineage(facts), tuple(sorted(set(unreadable))), tuple(sorted(damaged)))
 
 
 def _merge(known: dict[str, Any], more: Mapping[str, Any]) -> None:

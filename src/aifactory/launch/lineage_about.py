@@ -9,8 +9,7 @@ from typing import Any
 from aifactory.errors import FactoryError
 from aifactory.launch.lineage import Lineage, Node
 from aifactory.launch.runs import find_run, summary
-from aifactory.namespace import Key, Namespace, Publications
-from aifactory.namespace.snapshot import Snapshot, folder
+from aifactory.namespace import Namespace
 
 RESULTS = "results.json"
 
@@ -35,8 +34,7 @@ def _snapshot(node: Node, lineage: Lineage, ns: Namespace) -> dict[str, Any]:
     if not lineage.knows(node):
         return {"state": "unknown"}
     try:
-        place = Publications(ns, Key(node.key)).directory / folder(node.version)
-        manifest = Snapshot.load(Key(node.key), place, node.version).manifest
+        manifest = ns.resolve(node.key, node.version).manifest
     except FactoryError as error:
         return {"state": "missing", "problem": error.what}
     found: dict[str, Any] = {"kind": manifest.kind}

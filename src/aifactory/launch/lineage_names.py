@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-import re
-
 from aifactory.errors import FactoryError
-from aifactory.launch.checkpoint import is_line
 from aifactory.launch.clusters import close_matches
 from aifactory.launch.lineage import Lineage, Node
 from aifactory.launch.names import RUN_NAME
 from aifactory.launch.records import snapshot_node
 from aifactory.launch.saved import DIGEST, OF_RUN, find_checkpoint, names_checkpoint, step_of
 from aifactory.namespace import Key, Namespace, Publications, decide
-from aifactory.namespace.names import PREFIX
 
-SNAPSHOT_PATH = re.compile(rf"{PREFIX}/(?P<key>[^@]+)/@(?P<version>[0-9a-f]{{8,64}})(/.*)?")
 FORMS = "a key, `key@version`, a run, a checkpoint (`<run>/<step>`, its path or its digest)"
 
 
@@ -25,12 +20,10 @@ def find_nodes(text: str, lineage: Lineage, ns: Namespace, *, every: bool = Fals
     A key stands for its current version. Raises FactoryError: "unpublished", "version", "unknown_run",
     "unknown_checkpoint", "unknown_target" with what there is of the kind.
     """
-    if path := SNAPSHOT_PATH.fullmatch(text):
-        text = f"{path['key']}@{path['version']}"
     if names_checkpoint(text):
         return [_checkpoint(text.rstrip("/"), lineage, ns)]
-    if text.startswith(("public/", "private/")):
-        return _snapshots(text, ns, every)
+    if text.startswith(("public/", "private/", "/")):
+        return _snapshots(*ns.named(text), ns, every)
     if found := _run(text, lineage):
         return found
     if DIGEST.fullmatch(text) and (found := _digest(text, lineage)):
@@ -38,21 +31,19 @@ def find_nodes(text: str, lineage: Lineage, ns: Namespace, *, every: bool = Fals
     raise _unknown(text, lineage)
 
 
-def _snapshots(text: str, ns: Namespace, every: bool) -> list[Node]:
-    name, at, version = text.partition("@")
-    key = Key(name)
-    records = Publications(ns, key).all()
+def _snapshots(key: Key, version: str | None, ns: Namespace, every: bool) -> list[Node]:
+    records = Publications(ns, key).everywhere()
     if not records:
-        if is_line(name):
+        if key.is_line:
             raise FactoryError(
-                f"nothing was promoted to {name}",
+                f"nothing was promoted to {key}",
                 found="no publication",
                 expected="a version of the line, or one of its checkpoints",
                 fix="`aifactory promote <checkpoint>`, or name a checkpoint: <run>/<step>",
                 code="unpublished",
             )
-        ns.resolve(name)  # says which keys are like it
-    if at:
+        ns.resolve(key)  # says which keys are like it
+    if version is not None:
         return [snapshot_node(key, decide.find(key, version, records))]
     versions = dict.fromkeys(record.version for record in reversed(records))
     return [snapshot_node(key, one) for one in versions][: None if every else 1]

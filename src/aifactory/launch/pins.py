@@ -18,6 +18,7 @@ from aifactory.launch.saved import names_checkpoint
 from aifactory.namespace import Key, Namespace
 from aifactory.project import Project
 from aifactory.spec import Context, ImageName, ImageRef, RunSpec, image_digest
+from aifactory.spec.fit import RESUME
 
 SHORTEST = 8
 
@@ -25,19 +26,27 @@ SHORTEST = 8
 @dataclass(frozen=True)
 class Pins:
     """`by_hand` and `of_run` map keys to versions (64 digits), the first winning; `run` is the one whose inputs are
-    taken; `checkpoints` are those to start from, by line; `image` is a digest on this machine (8 digits or more)."""
+    taken; `checkpoints` are those to start from, by line; `image` is a digest on this machine (8 digits or more);
+    `resume` is the checkpoint to go on from, on the inputs of its run."""
 
     by_hand: Mapping[str, str] = field(default_factory=dict)
     of_run: Mapping[str, str] = field(default_factory=dict)
     checkpoints: Mapping[str, Trained] = field(default_factory=dict)
     run: str | None = None
     image: str | None = None
+    resume: Trained | None = None
 
     @classmethod
     def of(
-        cls, ns: Namespace, pins: Sequence[str] = (), inputs_of: str | None = None, image: str | None = None
+        cls,
+        ns: Namespace,
+        pins: Sequence[str] = (),
+        inputs_of: str | None = None,
+        image: str | None = None,
+        resume_from: str | None = None,
     ) -> Pins:
-        """`pins` are `key@version` (8 digits or more), or the path of a checkpoint to start from.
+        """`pins` are `key@version` (8 digits or more), or a checkpoint to start from; `resume_from` is one to go on
+        from.
 
         Raises FactoryError: "pin" for one of another form or two of one key, "version" and "unpublished" for a version
         that the key's journal does not have, "checkpoint", "unknown_run".
@@ -58,10 +67,19 @@ class Pins:
             of_run, place = _inputs(inputs_of, ns)
             if place is not None and (found := trained(place, ns)).ref.key not in by_hand:
                 checkpoints[found.ref.key] = found
-        return cls(by_hand, of_run, checkpoints, inputs_of, image)
+        resume = None if resume_from is None else _resumed(resume_from, ns)
+        if resume is not None:
+            of_run = {ref.key: ref.version for ref in (*resume.context.suites, *resume.spec.inputs)} | of_run
+        return cls(by_hand, of_run, checkpoints, inputs_of, image, resume)
 
     def __bool__(self) -> bool:
-        return bool(self.by_hand or self.run is not None or self.image is not None)
+        return bool(self.by_hand or self.run is not None or self.image is not None or self.resume is not None)
+
+    @property
+    def shown(self) -> list[str]:
+        """What is pinned, in words."""
+        resume = None if self.resume is None else self.resume.place
+        return [*self.by_hand, *filter(None, (self.run, self.image, resume))]
 
     def said(self, image: ImageRef) -> tuple[str, ...]:
         """What a context keeps of them: `key@version`, a checkpoint's path, `inputs of <run>`, `image <digest>` (that
@@ -71,7 +89,8 @@ class Pins:
             for key, version in self.by_hand.items()
         )
         run = [] if self.run is None else [f"inputs of {self.run}"]
-        return (*sorted(by_hand), *run, *([] if self.image is None else [f"image {image.digest[:16]}"]))
+        resume = [] if self.resume is None else [f"resume {self.resume.place}"]
+        return (*sorted(by_hand), *run, *([] if self.image is None else [f"image {image.digest[:16]}"]), *resume)
 
     def is_checkpoint(self, key: str, version: str) -> bool:
         """Whether this is the digest of a pinned checkpoint of the line `key`, not a version of the line."""
@@ -101,6 +120,12 @@ class Pins:
                 ", ".join(lacking),
                 f"pin it too: --pin {lacking[0]}@<version>, or name a run that read it",
             )
+
+    def no_resume(self, reader: str) -> None:
+        """Raise FactoryError, code "pin", for a checkpoint to go on from: only a training does."""
+        if self.resume is not None:
+            place = self.resume.place
+            raise _wrong(f"{reader} can't go on from a checkpoint", place, "a recipe", "leave it out, or name a recipe")
 
     def image_ref(self, project: Project, name: ImageName) -> ImageRef:
         """The image that is named, or else what the checkout makes. Raises FactoryError, code "unknown_image", unless
@@ -140,6 +165,18 @@ def _parse(text: str, ns: Namespace) -> tuple[str, str]:
     return str(Key.parse(key)), ns.resolve(key, version).version
 
 
+def _resumed(name: str, ns: Namespace) -> Trained:
+    found = trained(name, ns)
+    if found.ref.kind != "checkpoint":
+        raise _wrong(
+            f"{name} is a line, not a checkpoint",
+            name,
+            "<run>/<step>, or the path of a checkpoint",
+            f"name the checkpoint; to begin with its weights alone, launch with start={found.ref.key}",
+        )
+    return found
+
+
 def _inputs(run: str, ns: Namespace) -> tuple[dict[str, str], str | None]:
     """Versions by key, and the place of the checkpoint that the run started from, if it did."""
     directory = get_run(ns, run)
@@ -153,7 +190,8 @@ def _inputs(run: str, ns: Namespace) -> tuple[dict[str, str], str | None]:
         )
     spec, context = RunSpec.load(directory / "spec.json"), Context.load(directory / "context.json")
     place = context.places.get("start") if spec.inputs_of("checkpoint") else None
-    return {ref.key: ref.version for ref in (*context.suites, *spec.inputs)}, place
+    read = (ref for ref in (*context.suites, *spec.inputs) if ref.role != RESUME)
+    return {ref.key: ref.version for ref in read}, place
 
 
 def _on_this_machine(project: Project, name: str) -> Iterator[str]:

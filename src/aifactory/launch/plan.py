@@ -92,6 +92,7 @@ def plan(
     inputs_of: str | None = None,
     image: str | None = None,
     resolution: int | None = None,
+    resume_from: str | None = None,
     project: Project | None = None,
     ns: Namespace | None = None,
 ) -> Plan:
@@ -105,7 +106,8 @@ def plan(
     are overridden for the reason `why`.
 
     Pins by hand: `pins` name `key@version` for inputs, `inputs_of` a run whose inputs are taken, `image` an older image
-    on this machine. Raises FactoryError: "pin", "version", "unpublished", "unknown_run", "unknown_image".
+    on this machine, `resume_from` a checkpoint that a recipe goes on from, on what its run read. Raises FactoryError:
+    "pin", "version", "unpublished", "unknown_run", "unknown_checkpoint", "unknown_image", "resume".
     """
     project = project or Project.current()
     ns = ns or Namespace.of(project)
@@ -122,7 +124,7 @@ def plan(
         "why": why.strip(),
         "grants": load_grants(project),
     }
-    pinned = Pins.of(ns, pins, inputs_of, image)
+    pinned = Pins.of(ns, pins, inputs_of, image, resume_from)
     if isinstance(target, str) and _is_hash(target):
         _no_overrides(target, overrides)
         _no_pins(f"the frozen spec {target[:16]}", pinned)
@@ -242,7 +244,7 @@ def _no_pins(target: str, pins: Pins) -> None:
     if pins:
         raise FactoryError(
             f"{target} takes no pins",
-            found=", ".join([*pins.by_hand, *filter(None, (pins.run, pins.image))]),
+            found=", ".join(pins.shown),
             expected="none: all that it reads is decided",
             fix="leave them out, or plan the recipe, the stage or the checkpoint with them",
             code="pin",

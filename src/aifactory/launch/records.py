@@ -31,8 +31,7 @@ def gather(ns: Namespace) -> Records:
     promoted: list[Publication] = []
     for key in ns.keys():  # noqa: SIM118  (a namespace is no mapping)
         try:
-            journal = Publications(ns, key).directory / "@journal"
-            publications = _publications(ns, key, sum(1 for _ in journal.iterdir()))
+            publications = _publications(ns, key, _numbers(ns, key))
         except FactoryError as error:
             damaged.append(f"{key}: {error.what}")
             continue
@@ -63,8 +62,14 @@ def input_node(ref: InputRef) -> Node:
 
 
 @lru_cache(maxsize=1_000)
-def _publications(ns: Namespace, key: Key, records: int) -> tuple[Publication, ...]:
-    return tuple(Publications(ns, key).all())
+def _publications(ns: Namespace, key: Key, numbers: tuple[int, ...]) -> tuple[Publication, ...]:
+    """Those that decide come last; before them those of other roots, which they hide."""
+    return tuple(Publications(ns, key).everywhere())
+
+
+def _numbers(ns: Namespace, key: Key) -> tuple[int, ...]:
+    journals = [directory / "@journal" for directory in ns.directories(key)]
+    return tuple(sum(1 for _ in journal.iterdir()) if journal.is_dir() else 0 for journal in journals)
 
 
 def _snapshots(key: Key, publications: Sequence[Publication]) -> Iterator[Fact]:
@@ -104,8 +109,8 @@ def state(version: str, publications: Sequence[Publication]) -> str:
     """Of a version in its key's journal: "current", "rolled back", or "older"."""
     if publications[-1].version == version:
         return "current"
-    last = max(one.n for one in publications if one.version == version)
-    left = (one for one in publications if one.n > last and one.previous == version)
+    last = max(at for at, one in enumerate(publications) if one.version == version)
+    left = (one for one in publications[last + 1 :] if one.previous == version)
     return "rolled back" if any(one.action == "rollback" for one in left) else "older"
 
 
@@ -166,7 +171,7 @@ def _stamp(path: Path) -> Stamp:
 
 
 def _unreadable(ns: Namespace) -> Iterator[str]:
-    private = ns.root / "private"
-    for project in sorted(private.iterdir()) if private.is_dir() else ():
-        if project.is_dir() and not os.access(project, os.R_OK | os.X_OK):
-            yield f"private/{project.name}"
+    for private in (root / "private" for root in ns.roots):
+        for project in sorted(private.iterdir()) if private.is_dir() else ():
+            if project.is_dir() and not os.access(project, os.R_OK | os.X_OK):
+                yield f"private/{project.name}"

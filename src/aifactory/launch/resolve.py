@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import cast
 
 from aifactory.datasets import Stage, build_config, check_config
@@ -14,6 +14,7 @@ from aifactory.launch.checkpoint import checkpoint_digest as checkpoint_digest
 from aifactory.launch.inputs import Resolver
 from aifactory.launch.line import promoted_or_refused
 from aifactory.launch.pins import NONE, Pins
+from aifactory.launch.resuming import resumed_input
 from aifactory.namespace import Namespace, Publications
 from aifactory.project import Project
 from aifactory.spec import Evaluate, InputRef, Part, Recipe, RunSpec
@@ -43,6 +44,8 @@ def resolve_recipe(
     The suites, with their versions, go to the context: each checkpoint's evaluation uses these.
     """
     config = recipe.build(overrides)
+    if pins.resume is not None and config.start is not None:
+        config = config.evolve({"start": None})  # the weights of step 0 are behind it
     resolver = Resolver(ns, f"recipe {recipe.name}", pins)
     data = [resolver.current("mix", "dataset", key, "train") for key in config.mix.keys]
     suites = [resolver.suite(key) for key in recipe.suites]
@@ -63,11 +66,14 @@ def resolve_recipe(
     first = [] if start is None else [start.ref.key]
     read = [*config.mix.keys, *recipe.suites, *first, tokenizer.key]
     pins.check(resolver.reader, read, needed=[*config.mix.keys, *first])
+    config = config.resolved(resolver.vocabulary(tokenizer))
+    if pins.resume is not None:
+        start = replace(pins.resume, ref=resumed_input(pins.resume, config, known))
     if start is not None:
         _same_tokenizer(start, tokenizer, ns)
     spec = RunSpec(
         kind="train",
-        config=config.resolved(resolver.vocabulary(tokenizer)),
+        config=config,
         inputs=(*known, tokenizer) if start is None else (*known, tokenizer, start.ref),
         image=pins.image_ref(project, "train"),
     )
@@ -102,6 +108,7 @@ def resolve_stage(stage: Stage, ns: Namespace, project: Project, pins: Pins = NO
     The context keeps, under places["@journal"], the number of the key's journal that this build starts from.
     """
     config = build_config(stage)
+    pins.no_resume(config.key)
     resolver = Resolver(ns, config.key, pins)
     read = [edge.key for edge in stage.edges]
     pins.check(config.key, read, needed=read)
@@ -157,6 +164,7 @@ def resolve_evaluation(target: str, ns: Namespace, project: Project, pins: Pins 
             code="no_suites",
         )
     keys = [ref.key for ref in context.suites]
+    pins.no_resume(f"the evaluation of {target}")
     pins.check(f"the evaluation of {target}", keys, needed=keys)
     suites = tuple(ref.evolve({"version": pins.version(ref.key) or ref.version}) for ref in context.suites)
     config = found.spec.train

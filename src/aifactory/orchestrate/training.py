@@ -29,8 +29,9 @@ from aifactory.spec import get_recipe
 class TrainConfig(dg.Config):
     """What to train: a recipe with overrides, or the hash of a spec that was frozen by `aifactory plan`; and where.
     `allow` names refusals of the gate by their codes that are overridden for the reason `why`. `pins` (`key@version`),
-    `inputs_of` (a run) and `image` (a digest) take older inputs and code than those of today. `resolution`
-    is the number of what the spec was resolved for (recipe, line, suites), where that is not the newest."""
+    `inputs_of` (a run) and `image` (a digest) take older inputs and code than those of today; `resume_from`
+    (`<run>/<step>`) goes on from a checkpoint. `resolution` is the number of what the spec was resolved for (recipe,
+    line, suites), where that is not the newest."""
 
     recipe: str | None = None
     overrides: dict[str, Any] = Field(default_factory=dict)
@@ -46,6 +47,7 @@ class TrainConfig(dg.Config):
     inputs_of: str | None = None
     image: str | None = None
     resolution: int | None = None
+    resume_from: str | None = None
 
     def label(self) -> str:
         """How the run is called."""
@@ -115,6 +117,7 @@ def _fresh(context: dg.OpExecutionContext, config: TrainConfig, origin: Origin) 
         inputs_of=config.inputs_of,
         image=config.image,
         resolution=config.resolution,
+        resume_from=config.resume_from,
         requester=requester(context.run),
         origin=origin.text,
     )

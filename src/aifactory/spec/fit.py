@@ -9,6 +9,9 @@ from aifactory.spec.config import refuse
 from aifactory.spec.input_ref import InputKind, InputRef
 from aifactory.spec.train import Train
 
+RESUME = "resume"
+"""The role of the checkpoint that a training goes on from, with its optimizer, generators and place in the data."""
+
 
 def in_order(inputs: Sequence[InputRef]) -> tuple[InputRef, ...]:
     """The inputs sorted; one named twice is refused."""
@@ -69,9 +72,14 @@ def exactly_one(inputs: Sequence[InputRef], *kinds: InputKind) -> None:
 
 
 def started_from(inputs: Sequence[InputRef], config: Train) -> None:
-    """Refuses a training whose model or checkpoint to start from is not the one that its config names."""
+    """Refuses a training whose model or checkpoint to start from is not the one that its config names, and one that
+    goes on from a checkpoint (role "resume") and starts from another thing too."""
     found = [one for one in inputs if one.kind in ("model", "checkpoint")]
-    if [one.key for one in found] != ([] if config.start is None else [config.start]):
+    resumed = [(one.role, one.kind) for one in found] == [(RESUME, "checkpoint")]
+    wanted = [] if config.start is None else [config.start]
+    if resumed and not wanted:
+        return
+    if resumed or [one.key for one in found] != wanted:
         raise refuse(
             "RunSpec: the weights to start from are not those that the config names",
             found=", ".join(one.name for one in found) or "none",

@@ -17,6 +17,7 @@ from aifactory.channel import CheckpointSaved, Note, Progress, Writer
 from aifactory.data.stream import IGNORED, Batch, Stream
 from aifactory.data.unigram import unigram_loss
 from aifactory.errors import FactoryError
+from aifactory.spec.fit import RESUME
 from aifactory.train import device as devices
 from aifactory.train.checkpoint import Checkpoints, open_input
 from aifactory.train.metrics import MetricsFile, StepMetrics
@@ -76,18 +77,24 @@ class _Training:
         from aifactory.train import state
 
         for ref in (one for kind in ("model", "checkpoint") for one in self.seat.spec.inputs_of(kind)):
+            if ref.role == RESUME:
+                continue
             start = open_input(self.namespace, ref, self.seat.places)
             state.load_weights(built, start)
             self._note(f"begins with the weights of {ref.name}, step {start.step}")
 
     def resume(self) -> None:
-        """Go on from the run's newest valid checkpoint, if there is one; the same one on every worker."""
+        """Go on from the run's newest valid checkpoint, else from that of another run that the spec names, if there is
+        one; the same one on every worker."""
         from aifactory.train import state
 
         if self.seat.rank == 0:
             self.checkpoints.sweep()
         found = self.checkpoints.newest(self._note)
         torch.distributed.barrier()
+        for ref in self.seat.spec.inputs_of("checkpoint"):
+            if found is None and ref.role == RESUME:
+                found = open_input(self.namespace, ref, self.seat.places)
         if found is None:
             return
         state.load_weights(self.wrapped.module, found)
