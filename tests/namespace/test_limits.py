@@ -74,6 +74,10 @@ def test_the_declared_snapshot_alone_is_enough(ns: Namespace, declared: Snapshot
         lambda ns, other: ns.local("/factory/private/clinic/runs/train-1/spec.json"),
         lambda ns, other: ns.local("public/runs/build-parts-12"),
         lambda ns, other: ns.resolve(MADE),
+        lambda ns, other: ns.class_root("private/clinic"),
+        lambda ns, other: ns.class_roots(),
+        lambda ns, other: ns.keys(),
+        lambda ns, other: ns.places("public"),
         lambda ns, other: ns.local(f"/factory/{MADE}/@current"),
     ],
 )

@@ -89,3 +89,10 @@ def limited(limit: Limit) -> Iterator[None]:
 def current() -> Limit | None:
     """The limit in force in this process; None in a notebook, a terminal or Dagster."""
     return _in_force[0] if _in_force else None
+
+
+def whole(of: str) -> None:
+    """For what goes through a whole class, or (`of` is empty) through all of them: FactoryError "undeclared" inside a
+    run."""
+    if limit := current():
+        limit.check_path(of)

@@ -62,11 +62,13 @@ class Namespace:
 
     def class_root(self, of: str) -> Path:
         """`<root>/public` or `<root>/private/<project>`: where a class keeps its runs, specs, claims and images."""
-        return names.real(self.root, access.validate(of).split("/"))
+        limits.whole(access.validate(of))
+        return names.real(self.root, of.split("/"))
 
     def class_roots(self, of: str | None = None) -> list[Path]:
         """Those of a class, or of all classes, that are there in any root and that this user may read; the first root's
         come first."""
+        limits.whole(of or "")
         wanted = [of.split("/")] if of else [["public"], *self._projects()]
         found = [names.real(root, segments) for root in self.roots for segments in wanted]
         # A folder of another identity is not there for this user.
@@ -97,10 +99,12 @@ class Namespace:
 
     def keys(self, of: str | None = None) -> list[Key]:
         """Every key that was ever published in any root, of one class or of all that this user may read, sorted."""
+        limits.whole(of or "")
         return sorted({key for root in self.roots for key, own in _tree(root, of) if "@journal" in own})
 
     def places(self, of: str | None = None) -> list[Key]:
         """Every key whose directory in the first root holds something of its own, published or not, sorted."""
+        limits.whole(of or "")
         return sorted(key for key, _ in _tree(self.root, of))
 
     def resolve(self, key: str, version: str | None = None) -> Snapshot:

@@ -93,7 +93,7 @@ class Recipe:
         try:
             line = Key.parse(self.line)
         except FactoryError as error:
-            raise self._refuse("its line is no key", found=repr(self.line), expected=LINE, fix=error.what) from error
+            raise self._refuse("its line is no key", found=repr(self.line), expected=LINE, fix=error.fix) from error
         if not line.is_line:
             raise self._refuse("its line is no model key", found=self.line, expected=LINE, fix="correct the line")
         return line
