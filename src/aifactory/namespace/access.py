@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 
 from aifactory.errors import FactoryError
 from aifactory.namespace.keys import check_segment
@@ -55,6 +56,7 @@ class Grant:
             )
 
 
+@lru_cache(1024)
 def validate(access: str) -> str:
     """`access` itself when it's a class; FactoryError "class" otherwise."""
     first, _, project = access.partition("/")
