@@ -44,6 +44,8 @@ def spawn(
             stdout=out,
             stderr=subprocess.STDOUT,
             start_new_session=True,
+            # What a run writes is read by all that may enter its class root, and written by its own user alone.
+            umask=0o022,
         )
     if nice := NICE.get(kind):
         os.setpriority(os.PRIO_PROCESS, child.pid, nice)
