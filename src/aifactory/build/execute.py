@@ -10,7 +10,7 @@ from aifactory.build.drift import note_source
 from aifactory.build.inputs import Work, build_key, held, open_inputs, verify
 from aifactory.build.loading import load_stage, use
 from aifactory.build.made import Made
-from aifactory.build.publish import Frozen, publish, refuse_undoing
+from aifactory.build.publish import Frozen, publish, refuse_forking_again, refuse_undoing
 from aifactory.channel import Job, Note
 from aifactory.datasets.config import SNAPSHOT
 from aifactory.datasets.report import Report, reporting
@@ -58,6 +58,7 @@ def execute(job: Job) -> None:
 
 def _make(work: Work, key: str, frozen: Frozen) -> None:
     job, build = work.job, work.build
+    refuse_forking_again(work, key)
     verify(work.inputs)
     builder = importlib.import_module(f"aifactory.build.{BUILDERS[work.stage.factory]}")
     benchmark = build.benchmark or any(opened.snapshot.manifest.benchmark for opened in work.inputs.values())

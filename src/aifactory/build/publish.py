@@ -48,6 +48,20 @@ def refuse_undoing(work: Work, earlier: Publication) -> None:
         )
 
 
+def refuse_forking_again(work: Work, key: str) -> None:
+    """Automation does not build again what a fork made that somebody dropped; a person does."""
+    drop = Publications(work.job.namespace, work.build.key).dropped(key)
+    who = work.job.context.requester
+    if drop is not None and who and not who.startswith("person"):
+        raise FactoryError(
+            f"the fork of {work.build.key} that made this was dropped by {drop.writer}: {drop.body['why']}",
+            found=f"{who} asks for the same build again",
+            expected="a person who asks for it",
+            fix="materialize it yourself if the reason no longer holds",
+            code="rolled_back",
+        )
+
+
 def publish(
     work: Work,
     snapshot: Snapshot,

@@ -12,6 +12,7 @@ from aifactory.errors import FactoryError
 from aifactory.project import Project
 
 FILE = "clusters.toml"
+FEW = 5
 
 
 class Cluster(BaseModel):
@@ -57,8 +58,12 @@ def load_clusters(project: Project) -> dict[str, Cluster]:
 
 
 def close_matches(name: str, known: list[str]) -> str:
-    """Names like `name`, else all of them."""
-    return ", ".join(difflib.get_close_matches(name, known, n=3) or sorted(known)) or "none"
+    """Names like `name`; where none is, all of a few, and else how many there are with the first ones."""
+    every = sorted(set(known))
+    if close := difflib.get_close_matches(name, every, n=3):
+        return ", ".join(close)
+    few = ", ".join(every[:FEW])
+    return f"one of {len(every)}, such as {few}" if len(every) > FEW else few or "none"
 
 
 def _first(error: ValidationError | TypeError) -> str:

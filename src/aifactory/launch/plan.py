@@ -193,7 +193,7 @@ def _frozen(hash: str, ns: Namespace, asked: dict[str, Any], resolution: int | N
     given = {name: value for name, value in asked.items() if value is not None}
     context = Context.model_validate({**known, **given, "root": ns.variable})
     # A run stands beside the spec that it was launched with, and nothing is written at another site.
-    path = freeze(ns, frozen.spec, frozen.resolution) if ns.is_away(frozen.path) else frozen.path
+    path = freeze(ns, frozen.spec, body, grants=context.grants) if ns.is_away(frozen.path) else frozen.path
     return Plan(frozen.spec, context, frozen.spec.hash, path, _label(frozen.spec, context))
 
 

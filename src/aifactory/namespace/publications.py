@@ -15,7 +15,7 @@ from aifactory.namespace.history import DROP, Book, History, book, deciding, his
 from aifactory.namespace.keys import Key
 from aifactory.namespace.publication import Draft, Left, Promoted, Publication, Published
 from aifactory.namespace.snapshot import Snapshot, folder
-from aifactory.store import Journal, JournalConflict
+from aifactory.store import Journal, JournalConflict, Record
 
 if TYPE_CHECKING:
     from aifactory.namespace.namespace import Namespace
@@ -200,6 +200,16 @@ class Publications:
                 continue
             self.show()
             return below.last
+
+    def dropped(self, build_key: str) -> Record | None:
+        """The record that dropped the newest publication with this build key, if it was in a fork that was dropped."""
+        by: Record | None = None
+        for record in reversed(book(self.ns.root, self.key).records):
+            if record.body.get("action") == DROP:
+                by = record
+            elif record.body.get("build_key") == build_key:
+                return by
+        return None
 
     def show(self) -> None:
         """Moves `@current` to the first root's last version; for who was killed between the two, too.

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
 
 import dagster as dg
@@ -60,7 +61,8 @@ def sync(
         if known.get(str(key)) == number:
             continue
         try:
-            known[str(key)] = _sync_key(instance, ns, key, code, said)
+            if _sync_key(instance, ns, key, code, said):
+                known[str(key)] = number
         except Exception as error:
             private = key.access != "public"
             if not private and not isinstance(error, FactoryError):
@@ -73,31 +75,39 @@ def sync(
 
 
 def _number(ns: Namespace, key: Key) -> int:
-    # Names only: most ticks find nothing new, and need not read and verify every record.
-    names = [path.stem for path in (ns.directory(key) / "@journal").glob("[0-9]*.json")]
-    return max((int(name) for name in names if name.isdigit()), default=0)
+    # Names only: most ticks find nothing new, and need not read and verify every record. Of all roots together, since
+    # each journal only grows.
+    return sum(_records(directory / "@journal") for directory in ns.directories(key))
 
 
-def _sync_key(instance: dg.DagsterInstance, ns: Namespace, key: Key, code: Code, said: list[str]) -> int:
-    """Report what is new of one key; the number up to which all is told."""
-    asset = asset_key(key)
-    held = max((number for event in materializations(instance, asset) if (number := _told(event))), default=0)
-    done = held
-    for publication in Publications(ns, key).all():
-        if publication.n <= held:
-            continue
+def _records(journal: Path) -> int:
+    return max((int(path.stem) for path in journal.glob("[0-9]*.json") if path.stem.isdigit()), default=0)
+
+
+def _sync_key(instance: dg.DagsterInstance, ns: Namespace, key: Key, code: Code, said: list[str]) -> bool:
+    """Report what is new of one key; whether all is told."""
+    told = [one for event in materializations(instance, asset_key(key)) if (one := _told(event))]
+    for publication in _untold(Publications(ns, key).all(), told):
         if _is_pending(instance, ns, publication):
-            return done
+            return False
         for event in events(ns, key, publication, code):
             instance.report_runless_asset_event(event)
-        done = publication.n
         said.append(f"{key}@{publication.version[:16]}: {publication.action} {publication.n} by {publication.writer}")
-    return done
+    return True
 
 
-def _told(event: dg.AssetMaterialization) -> int:
-    number = value_of(event, "publication")
-    return number if isinstance(number, int) else 0
+def _untold(records: Sequence[Publication], told: Sequence[tuple[int, str]]) -> list[Publication]:
+    """What is newer than all that was told (numbers with versions, the last one told first). Where nothing is, and
+    Dagster was told last of something else than what is current (a fork that was dropped), the current one again."""
+    version = {one.n: one.version for one in records}
+    held = max((n for n, said in told if version.get(n) == said), default=0)
+    newer = [one for one in records if one.n > held]
+    return newer or [one for one in records[-1:] if (one.n, one.version) != told[0]]
+
+
+def _told(event: dg.AssetMaterialization) -> tuple[int, str] | None:
+    number, version = value_of(event, "publication"), (event.tags or {}).get("dagster/data_version")
+    return (number, version) if isinstance(number, int) and version else None
 
 
 def _is_pending(instance: dg.DagsterInstance, ns: Namespace, publication: Publication) -> bool:
