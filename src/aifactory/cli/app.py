@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import typer
 
-from aifactory.cli import diff, doctor, image, launch, lineage, path, plan, promote, rollback, runs, versions
+from aifactory.cli import diff, doctor, drop_fork, image, launch, lineage, path, plan, promote, rollback, runs, versions
 
 app = typer.Typer(
     name="aifactory",
@@ -24,5 +24,6 @@ app.command("versions")(versions.versions_command)
 app.command("lineage")(lineage.lineage_command)
 app.command("promote")(promote.promote_command)
 app.command("rollback")(rollback.rollback_command)
+app.command("drop-fork")(drop_fork.drop_fork_command)
 app.add_typer(image.app, name="image")
 app.command("doctor")(doctor.doctor_command)

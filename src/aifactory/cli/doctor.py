@@ -24,6 +24,7 @@ def doctor_command(
     from rich.text import Text
 
     from aifactory.cli.findings import Finding, machine, records, work
+    from aifactory.cli.forks import forks
     from aifactory.cli.owners import lay_out_roots, owners
     from aifactory.project import Project
 
@@ -35,6 +36,7 @@ def doctor_command(
         *work(project),
         *owners(project),
         *records(project, verify=verify),
+        *forks(project),
     ]
     broken = any(one.state == "broken" for one in findings)
     if as_json:

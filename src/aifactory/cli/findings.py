@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
+from aifactory import roots
 from aifactory.environments import PYTHON, environment_path, find_uv, is_complete
 from aifactory.errors import FactoryError
 from aifactory.project import Project
@@ -70,8 +71,12 @@ def work(project: Project) -> Iterator[Finding]:
 def records(project: Project, *, verify: bool) -> Iterator[Finding]:
     """Journals, the view that people see of them, snapshots: broken ones by name, else one line."""
     from aifactory.namespace import Namespace, Publications
+    from aifactory.namespace.snapshot import folder
 
-    ns = Namespace.of(project)
+    try:
+        ns = Namespace.of(project)
+    except FactoryError:
+        return  # which the line about the root says
     good, published = 0, ns.keys()
     for key in published:
         try:
@@ -82,8 +87,11 @@ def records(project: Project, *, verify: bool) -> Iterator[Finding]:
                 snapshot.verify()
             else:
                 snapshot.look()
-            shown = ns.directory(key) / "@current"
-            if not shown.is_symlink() or shown.readlink().name != f"@{last.version[:16]}":
+            shown, own = ns.directory(key) / "@current", publications.directory / folder(last.version)
+            # Another root's is not ours to mend, and where only another one holds the version there is none.
+            history = publications.history()
+            mine = history is not None and history.root == ns.root and (own.is_dir() or not ns.lower)
+            if mine and (not shown.is_symlink() or shown.readlink().name != own.name):
                 publications.show()
                 yield Finding("record", "warning", f"{key}: @current did not show {last.version[:16]}; it does now")
             good += 1
@@ -106,7 +114,12 @@ def _root(project: Project) -> Finding:
         return Finding(
             "root", "broken", f"{root} can't be written: {error.strerror}", "set AIFACTORY_ROOT to a folder of yours"
         )
-    return Finding("root", "ok", str(root))
+    try:
+        roots.check(project.namespace, project.lower)
+    except FactoryError as error:
+        return Finding("root", "broken", f"{error.what}{_found(error)}", error.fix)
+    below = f", over {', '.join(map(str, project.lower))} (read only)" if project.lower else ""
+    return Finding("root", "ok", f"{root}{below}")
 
 
 def _identities(project: Project) -> Mapping[str, Identity]:

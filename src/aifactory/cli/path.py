@@ -23,6 +23,7 @@ def path_command(
     place = ns.local(name)
     found: dict[str, object] = {"path": str(place), "canonical": ns.canonical(place)}
     lines = [str(place)]
+    name = ns.short(name)
     bare = name.partition("@")[0]
     if files or part or verify or as_json:
         key = name.startswith(("public/", "private/")) and "/@" not in name

@@ -28,16 +28,19 @@ def rollback_command(
     from aifactory.namespace import Namespace, Publications
 
     ns = Namespace.open()
-    wanted = ns.resolve(key, version).version
-    done = Publications(ns, key).rollback(wanted, writer=person(), why=why)
-    warnings = _refused(ns, key, done.version)
+    found, _ = ns.named(key)
+    wanted = ns.resolve(found, version).version
+    done = Publications(ns, found).rollback(wanted, writer=person(), why=why)
+    warnings = _refused(ns, found, done.version)
     for one in warnings:
         print(f"warning: {one}", file=sys.stderr)
     if as_json:
         print_json(done.model_dump(mode="json") | {"warnings": [vars(one) for one in warnings]})
     else:
         before = f" (was {done.previous[:16]})" if done.previous else ""
-        print(f"{key} is {done.version[:16]} again{before}: publication {done.n}")
+        print(f"{found} is {done.version[:16]} again{before}: publication {done.n}")
+        if done.left is not None:
+            print(f"a fork in {ns.root}: it left publication {done.left.n} of {done.left.root}")
 
 
 def _refused(ns: Namespace, key: str, version: str) -> list[Refusal]:

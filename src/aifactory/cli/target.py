@@ -31,6 +31,7 @@ def target(text: str, project: Project) -> Recipe | Stage | EvaluateTarget | str
     from aifactory.spec import find_recipes, load_frozen
 
     ns = Namespace.of(project)
+    text = ns.short(text)
     if names_checkpoint(text):
         return EvaluateTarget(find_checkpoint(text.rstrip("/"), ns))
     if is_line(text):
@@ -48,12 +49,12 @@ def target(text: str, project: Project) -> Recipe | Stage | EvaluateTarget | str
 
 def unknown(text: str, known: list[str]) -> FactoryError:
     """Nothing has this name."""
-    from difflib import get_close_matches
+    from aifactory.launch.clusters import close_matches
 
     return FactoryError(
         f"nothing here is called {text!r}",
         found=text,
-        expected=", ".join(get_close_matches(text, known, n=3, cutoff=0.5) or sorted(known)) or "a recipe or a stage",
+        expected=close_matches(text, known),
         fix="name a recipe, a stage's key, a checkpoint, a line or the hash of a frozen spec",
         code="unknown_target",
     )

@@ -37,6 +37,7 @@ def trained(name: str, ns: Namespace) -> Trained:
     Raises FactoryError: "checkpoint" for what is no whole checkpoint of a training, or whose record was altered;
     "unknown_run" and "unknown_checkpoint"; "unpublished" and "version" for a line.
     """
+    name = ns.short(name)
     return _promoted(name, ns) if is_line(name) else _of_run(name, ns)
 
 

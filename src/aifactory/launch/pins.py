@@ -53,7 +53,7 @@ class Pins:
         """
         by_hand: dict[str, str] = {}
         checkpoints: dict[str, Trained] = {}
-        for text in pins:
+        for text in map(ns.short, pins):
             if text.startswith("/") or names_checkpoint(text):
                 found = trained(text, ns)
                 key, version = found.ref.key, found.ref.version

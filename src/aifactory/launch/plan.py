@@ -137,7 +137,7 @@ def plan(
             code="unknown_resolution",
         )
     if isinstance(target, str):
-        target = _named(target, project)
+        target = _named(ns.short(target), project)
     if isinstance(target, Recipe):
         resolved = resolve_recipe(target, overrides, ns, project, pinned)
     else:

@@ -144,6 +144,14 @@ class Namespace:
         bare, at, version = name.removeprefix(names.PREFIX).strip("/").partition("/@")
         return Key(bare), version if at else None
 
+    def short(self, text: str) -> str:
+        """`key` or `key@version` of what `named` takes; anything else as it is."""
+        try:
+            key, version = self.named(text)
+        except FactoryError:
+            return text
+        return str(key) if version is None else f"{key}@{version}"
+
     def local(self, name: str | Path) -> Path:
         """The path at this site of a canonical name, a key, `key@version` or a path inside the tree.
 
