@@ -11,7 +11,7 @@ from aifactory.errors import FactoryError
 from aifactory.launch.scope import VARIABLE, Scope
 from aifactory.orchestrate.location import load, own_names
 from tests.definitions.graph import graph
-from tests.definitions.ward import ward
+from tests.definitions.ward import NOTES, ward
 from tests.orchestrate.lab import CHECKOUT, Lab
 
 CLASSES = ("public", "private/ward")
@@ -72,6 +72,29 @@ def test_what_is_read_from_another_class_is_shown_without_execution(located: dic
 
 def test_the_public_location_shows_nothing_private(located: dict[str, dg.Definitions]) -> None:
     assert not [key for key in graph(located["public"])["assets"] if key.startswith("private")]
+
+
+def test_data_of_another_project_under_a_grant_is_shown_without_execution(
+    lab: Lab, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lab.write("assets/private/other/notes.py", NOTES)
+    lab.write(
+        "assets/private/ward/joined.py",
+        "from aifactory.datasets import split\nfrom assets.private.other import notes\n\n"
+        'parts = split(notes.linked, by="name", train=0.5, val=0.25, test=0.25)\n',
+    )
+    lab.write(
+        "pyproject.toml",
+        '[[tool.aifactory.grants]]\nfrom = "private/other"\nto = "private/ward"\nwhy = "both agreed"\n',
+    )
+    monkeypatch.setenv(VARIABLE, "private/ward")
+    defs = load(CHECKOUT)
+    assert "private/ward/joined/parts" in executed(defs)
+    assert not [key for key in executed(defs) if not key.startswith("private/ward/")]
+    (spec,) = [one for one in defs.resolve_all_asset_specs() if one.key.path[1] == "other"]
+    assert (spec.metadata["location"], spec.tags["project"]) == ("aifactory-private-other", "other")
+    # What that one is made of is the other location's to show.
+    assert not list(spec.deps)
 
 
 def test_names_of_sensors_and_schedules_end_in_the_class(located: dict[str, dg.Definitions]) -> None:

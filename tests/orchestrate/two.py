@@ -18,7 +18,6 @@ from aifactory.laptop.ports import HOST, answers
 from aifactory.launch.scope import VARIABLE, Scope
 from aifactory.namespace import Namespace, Publications
 from aifactory.namespace.identities import Identity
-from aifactory.namespace.trees import lay_out
 from tests.definitions.ward import ward
 from tests.faults.served import until
 from tests.laptop.toy import unused_port
@@ -69,7 +68,9 @@ def served() -> Iterator[Two]:
     with users() as found, postgres(found.base) as database, pytest.MonkeyPatch.context() as monkeypatch:
         lab = ward(found.base / "lab", monkeypatch)
         ns = Namespace(found.base / "lab" / "namespace")
-        lay_out(ns.root, OWNERS.values())
+        lines = "".join(f'"{of}" = {{ user = {one.uid}, group = {one.gid} }}\n' for of, one in OWNERS.items())
+        lab.write("pyproject.toml", f"[tool.aifactory.identities]\n{lines}")
+        _lay_out(found, lab, ns)
         states = {of: found.folder(f"state-{uid}", uid) for of, uid in CLASSES.items()}
         started: list[subprocess.Popen[bytes]] = []
         try:
@@ -80,6 +81,14 @@ def served() -> Iterator[Two]:
             for process in started:
                 process.wait(10)
             assert left == []
+
+
+def _lay_out(found: Users, lab: Lab, ns: Namespace) -> None:
+    """As an operator does it: by the command, as root."""
+    root = _environment(lab, ns, "public", found.base / "state-root")
+    done = found.run(0, "-m", "aifactory.cli", "doctor", "--init-root", "--json", **root)
+    made = [one["text"] for one in json.loads(done.stdout)["findings"] if one["name"] == "init-root"]
+    assert len(made) == len(OWNERS), done.stdout + done.stderr
 
 
 def _environment(lab: Lab, ns: Namespace, of: str, state: Path) -> dict[str, str]:
