@@ -10,12 +10,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import aifactory.data.split as machinery
 from aifactory.channel import Audited, CheckpointSaved, Closed, Failure, Note, Payload, Progress, Scored, StageBuilt
 from aifactory.channel.message import Message
 from aifactory.channel.redact import redacted, safe_failure
 from aifactory.channel.safe import safe
 from aifactory.errors import FactoryError
+from aifactory.run import verified_spec
 from tests.channel.hostile import BARE, chained, raised
 
 values = st.one_of(
@@ -52,18 +52,20 @@ def test_an_exception_over_public_data_is_told_unchanged(value: str, kinds: tupl
     )
 
 
-def test_the_machinery_s_own_errors_keep_their_counts() -> None:
-    import pyarrow as pa
-
+def test_an_error_of_the_machinery_keeps_its_text_only_where_no_other_code_called_it(tmp_path: Path) -> None:
+    (tmp_path / "Zaphodine").mkdir()
     with pytest.raises(FactoryError) as caught:
-        machinery.parts_of(pa.array(["a", None]), {"train": 1.0})
-    # The frame of this test is not the machinery's: what it raises could be made of a value.
-    assert "nulls" not in redacted(caught.value, private=True).text
+        verified_spec(tmp_path / "Zaphodine", 1)
+    # The frame of this test is not the machinery's, and what it gave is quoted.
+    called = redacted(caught.value, private=True)
+    assert not quotes(called.model_dump(), "Zaphodine")
+    assert called.text.startswith("code attempt; at aifactory/run.py:")
+    assert safe_failure(called) == called
     trace = caught.value.__traceback__
     assert trace is not None
-    own = redacted(caught.value.with_traceback(trace.tb_next), private=True)
-    assert "the group column holds nulls\n  found: 1 of 2 rows" in own.text
-    assert own.where.startswith("aifactory/data/split.py:")
+    alone = redacted(caught.value.with_traceback(trace.tb_next), private=True)
+    assert alone.text.startswith("attempt 1 of Zaphodine was never recorded")
+    assert alone.code == "attempt"
 
 
 def test_the_place_of_the_labs_own_code_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

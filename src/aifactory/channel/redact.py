@@ -22,7 +22,7 @@ GIVEN = "@given"
 """Among the rows of a failure: the one of the output."""
 
 SHOWN = frozenset(
-    {"attempt", "class", "code_version", "damaged", "deadline", "digest", "edited", "group", "inputs", "kind", "learn"}
+    {"attempt", "class", "code_version", "damaged", "deadline", "digest", "edited", "inputs", "kind", "learn"}
     | {"lost", "nan", "no_stage", "not_started", "package", "parts", "red_checks", "rolled_back", "worker"}
 )
 """Codes of the machinery's own errors whose texts hold keys, versions, counts and names of the code alone. Whoever adds
@@ -50,11 +50,13 @@ def redacted(error: BaseException, *, private: bool, rows: Mapping[str, int] | N
         return Failure(type=type(error).__qualname__, text=_text(error), trace=trace)
     frames = list(_frames(error.__traceback__))
     ours = bool(frames) and all(filename.startswith(PACKAGE) for filename, _, _ in frames)
-    code = error.code if ours and isinstance(error, FactoryError) and isinstance(error.code, str) else ""
+    code = ""
+    if isinstance(error, FactoryError) and frames and frames[-1][0].startswith(PACKAGE):
+        code = str(error.code)  # whatever called it, its code is a word of the machinery
     return safe_failure(
         Failure(
             type=type_name(type(error)),
-            text=FactoryError.__str__(error) if isinstance(error, FactoryError) and code in SHOWN else "",
+            text=FactoryError.__str__(error) if isinstance(error, FactoryError) and ours and code in SHOWN else "",
             trace="\n".join(_line(*frame) for frame in frames)[-TRACE_CHARACTERS:],
             code=code,
             where=_where(frames),
@@ -74,7 +76,7 @@ def safe_failure(failure: Failure) -> Failure:
         where=failure.where if _PLACE.fullmatch(failure.where) else "",
         rows={name: number for name, number in failure.rows.items() if _ROLE.fullmatch(name)},
     )
-    return kept if kept.code in SHOWN else kept.model_copy(update={"text": _sentence(kept)})
+    return kept if kept.text and kept.code in SHOWN else kept.model_copy(update={"text": _sentence(kept)})
 
 
 def type_name(kind: type[BaseException]) -> str:
