@@ -90,11 +90,12 @@ class Answer:
 
 @dataclass(frozen=True)
 class Trained:
-    """What a training came to: `checkpoints` are (step, digest), `losses` those of every step, `said` its words."""
+    """What a training came to: `checkpoints` are (step, digest), `losses` those of every step, `said` its words;
+    `dagster` is the Dagster run that asked for it, if one did."""
 
-    dagster: str
     run: str
     directory: Path
+    dagster: str = ""
 
     @property
     def spec(self) -> RunSpec:
@@ -212,7 +213,7 @@ class Factory:
     def run_of(self, dagster: str) -> Trained:
         """The run that this Dagster run asks for."""
         run = run_name("train", "small", f"{dagster}/train")
-        return Trained(dagster, run, self.namespace.root / "public" / "runs" / run)
+        return Trained(run, self.namespace.root / "public" / "runs" / run, dagster)
 
 
 def ended(client: Client, run: str) -> str:

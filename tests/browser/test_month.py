@@ -7,9 +7,11 @@ from __future__ import annotations
 
 import json
 import re
+import shlex
 import shutil
 from collections.abc import Iterator
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import dagster as dg
@@ -20,7 +22,7 @@ from aifactory.laptop.graphql import Client
 from aifactory.namespace import Publications
 from aifactory.orchestrate.sync import sync
 from tests.browser.conftest import chromium
-from tests.browser.factory import Factory, Trained, ended, failures, log, recipe, words
+from tests.browser.factory import Answer, Factory, Trained, ended, failures, log, recipe, words
 
 LETTERS = [f"public/letters/{stage}" for stage in ("raw", "parts", "bpe")]
 WORDS = [f"public/words/{stage}" for stage in ("raw", "parts", "ready")]
@@ -122,15 +124,32 @@ def moved(factory: Factory, client: Client, first: Trained) -> Moved:
 
 
 @pytest.fixture(scope="module")
-def again(factory: Factory, client: Client, first: Trained, moved: Moved) -> Trained:
+def rebuilt(factory: Factory, first: Trained, moved: Moved) -> Answer:
+    """The first run's image is lost. What a launch then says, of which the command that it names is run."""
+    image = factory.root / "state" / "images" / first.spec.image.digest
+    shutil.rmtree(image)
+    refused = factory("launch", "--spec", first.spec.hash[:16], "--json")
+    (refusal,) = refused.json["error"]["refusals"]
+    command, *arguments = shlex.split(refusal["fix"])
+    assert command == "aifactory"
+    made = factory(*arguments)
+    assert made.code == 0, made.err
+    assert made.out.split() == [first.spec.image.digest]
+    return refused
+
+
+@pytest.fixture(scope="module")
+def again(factory: Factory, client: Client, first: Trained, rebuilt: Answer) -> Trained:
     """The first run, run again as the UI's button does it."""
     return factory.trained(client, reexecute(client, **button(first.dagster)))
 
 
 @pytest.fixture(scope="module")
-def new(factory: Factory, client: Client, moved: Moved) -> Trained:
-    """The recipe, trained as it is now."""
-    return factory.trained(client, client.launch_job("train", config()))
+def new(factory: Factory, moved: Moved) -> Trained:
+    """The recipe, trained as it is now, from a terminal."""
+    answer = factory("launch", "small", "--json")
+    assert answer.code == 0, answer.err
+    return Trained(answer.json["run"], Path(answer.json["directory"]))
 
 
 def test_everything_has_moved_on(factory: Factory, first: Trained, moved: Moved) -> None:
@@ -140,6 +159,11 @@ def test_everything_has_moved_on(factory: Factory, first: Trained, moved: Moved)
     assert planned.code == 0, planned.err
     assert planned.json["hash"] != first.spec.hash
     assert planned.json["spec"]["image"]["digest"] != first.spec.image.digest
+
+
+def test_an_old_spec_whose_image_is_gone_is_refused_with_the_command_that_makes_it_again(rebuilt: Answer) -> None:
+    assert rebuilt.code == 3
+    assert [one["code"] for one in rebuilt.json["error"]["refusals"]] == ["image_gone"]
 
 
 def test_a_run_that_is_executed_again_is_the_same_byte_for_byte(first: Trained, again: Trained, factory: Factory):
@@ -175,7 +199,7 @@ def test_a_new_run_of_the_recipe_differs_in_exactly_the_four_changes(
     assert data["rows"][0] < data["rows"][1]
     assert fields["image packages"]["packages"] == {name: [pin, None] for name, pin in moved.removed.items()}
     assert (fields["config steps"]["old"], fields["config steps"]["new"]) == (2, 3)
-    assert set(fields) - set(answer.json["identical_except"]) == {"context origin"}
+    assert set(fields) - set(answer.json["identical_except"]) == {"context origin", "context requester"}
     assert factory("diff", first.run, new.run).out.splitlines()[2] == (
         f"identical except: [code source, data mix {READY}, image packages, config steps]"
     )
