@@ -26,8 +26,9 @@ def root_only() -> None:
     """Skip what only root can show: becoming another user, and giving folders away."""
     if os.geteuid() != 0:
         pytest.skip("only root becomes another user of the machine")
-    if not open_to_all(CHECKOUT):
-        pytest.skip(f"other users may not enter {CHECKOUT}")
+    for place in (CHECKOUT, _environments()):
+        if not open_to_all(place):
+            pytest.skip(f"other users may not enter {place}")
 
 
 @dataclass
@@ -92,7 +93,7 @@ def users() -> Iterator[Users]:
     base.chmod(0o755)
     try:
         found = Users(base)
-        made = Path(os.environ.get("AIFACTORY_ENVS") or CHECKOUT / ".aifactory" / "envs")
+        made = _environments()
         home = Path(sys.base_prefix).resolve()
         if not open_to_all(home):
             home = _copy(home, base / "python")
@@ -103,6 +104,12 @@ def users() -> Iterator[Users]:
         yield found
     finally:
         shutil.rmtree(base, ignore_errors=True)
+
+
+def _environments() -> Path:
+    made = Path(os.environ.get("AIFACTORY_ENVS") or CHECKOUT / ".aifactory" / "envs")
+    made.mkdir(parents=True, exist_ok=True)
+    return made
 
 
 def open_to_all(path: Path) -> bool:
