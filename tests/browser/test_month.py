@@ -208,7 +208,8 @@ def test_a_new_run_of_the_recipe_differs_in_exactly_the_four_changes(
 def test_a_reexecution_with_an_edited_config_resolves_anew_and_shows_all_that_moved(
     factory: Factory, client: Client, first: Trained, moved: Moved
 ) -> None:
-    """As the Launchpad sends it. There is no such queue, so the gate ends it before it trains."""
+    """As a client of the API sends it (what the UI's Launchpad starts has no parent: tests/jobs has that). There is no
+    such queue, so the gate ends it before it trains."""
     execution = {
         "selector": {"jobName": "train", **client.repository()},
         "runConfigData": config(overrides={"seed": 5}, queue="fast"),
