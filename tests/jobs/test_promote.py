@@ -43,6 +43,7 @@ def told(instance: dg.DagsterInstance) -> list[dg.AssetMaterialization]:
 def test_the_job_materializes_the_line(world: World, instance: dg.DagsterInstance, ns: Namespace) -> None:
     assert world.run(instance, "promote", {"checkpoint": f"{RUN}/1", "why": "first"}).success
     (event,) = told(instance)
+    assert str(event.description).startswith(f"step 1 of {RUN}: publish 1 by ")
     shown = {name: value_of(event, name) for name in event.metadata}
     version = ns.resolve(LINE).version
     assert (shown["step"], shown["run"], shown["why"], shown["version"]) == (1, RUN, "first", version)

@@ -13,6 +13,7 @@ from aifactory.launch import plan
 from aifactory.launch.checkpoint import trained
 from aifactory.launch.promote import Promotion, promote
 from aifactory.namespace import Namespace, Publications
+from aifactory.spec import Recipe
 from aifactory.store import canonical, digest
 from tests.launch.lab import Lab
 from tests.launch.published import BPE, READY, RECIPE, publish_all
@@ -132,3 +133,71 @@ def test_a_model_is_found_by_its_frozen_spec_when_its_run_is_gone(lab: Lab, chec
     found = trained(LINE, lab.ns)
     assert (found.spec.hash, found.run, found.context.line) == (before.checkpoint.spec, RUN, LINE)
     assert [ref.key for ref in found.context.suites]
+
+
+def test_a_copy_is_told_as_it_goes_and_needed_once(lab: Lab, checkpoint: str) -> None:
+    said: list[tuple[int, int]] = []
+    promote(checkpoint, ns=lab.ns, writer="ada", told=lambda done, total: said.append((done, total)))
+    assert said[-1][0] == said[-1][1] > 0
+    assert [done for done, _ in said] == sorted(done for done, _ in said)
+    other = save(lab.ns, plan(RECIPE, project=lab.project, ns=lab.ns), "train-tiny-2", 4, weights="others")
+    promoted(lab.ns, other)
+    copied = len(said)
+    promote(checkpoint, ns=lab.ns, writer="ada", told=lambda done, total: said.append((done, total)))
+    assert len(said) == copied  # its files are in the line already
+    assert trained(LINE, lab.ns).step == 3
+
+
+def test_a_damaged_copy_is_replaced_by_the_checkpoint(lab: Lab, checkpoint: str) -> None:
+    snapshot = promoted(lab.ns, checkpoint).snapshot
+    file = snapshot.path / "model-00000.safetensors"
+    file.chmod(0o644)
+    file.write_text("weightz")
+    assert promoted(lab.ns, checkpoint).snapshot.version == snapshot.version
+    lab.ns.resolve(LINE).verify()
+    assert file.read_text() == "weights"
+
+
+def test_who_promotes_while_another_copies_wins_and_is_named(lab: Lab, checkpoint: str) -> None:
+    other = save(lab.ns, plan(RECIPE, project=lab.project, ns=lab.ns), "train-tiny-2", 4, weights="others")
+
+    def meanwhile(done: int, total: int) -> None:
+        promote(other, ns=lab.ns, writer="bo")
+
+    found = promote(checkpoint, ns=lab.ns, writer="ada", told=meanwhile)
+    assert (found.published.outcome, found.published.publication.writer) == ("superseded", "bo")
+    assert trained(LINE, lab.ns).step == 4
+
+
+def test_a_rollback_while_a_copy_goes_on_wins(lab: Lab, checkpoint: str) -> None:
+    first = promoted(lab.ns, checkpoint).snapshot.version
+    planned = plan(RECIPE, project=lab.project, ns=lab.ns)
+    promoted(lab.ns, save(lab.ns, planned, "train-tiny-2", 4, weights="others"))
+    third = save(lab.ns, planned, "train-tiny-3", 5, weights="more")
+    undone: list[int] = []
+
+    def meanwhile(done: int, total: int) -> None:
+        if not undone:
+            undone.append(Publications(lab.ns, LINE).rollback(first, writer="bo", why="it was better").n)
+
+    with pytest.raises(FactoryError) as caught:
+        promote(third, ns=lab.ns, writer="ada", told=meanwhile)
+    assert caught.value.code == "rolled_back"
+    assert trained(LINE, lab.ns).step == 3
+
+
+def test_the_model_of_a_private_run_is_private(lab: Lab) -> None:
+    publish_all(lab.ns)
+    line = "private/clinic/models/tiny"
+    recipe = Recipe(function=RECIPE.function, line=line, scored_on=RECIPE.scored_on)
+    planned = plan(recipe, project=lab.project, ns=lab.ns)
+    place = save(lab.ns, planned, RUN, 3)
+    assert place.startswith("/factory/private/clinic/runs/")
+    assert promoted(lab.ns, place).snapshot.manifest.access == "private/clinic"
+    context = lab.ns.local(place).parents[1] / "context.json"
+    context.write_text(context.read_text().replace(line, LINE))
+    (lab.ns.root / "private/clinic/specs" / planned.hash / "spec.json").unlink()  # nothing says which line it was
+    with pytest.raises(FactoryError) as caught:
+        promoted(lab.ns, place)
+    assert caught.value.code == "class"
+    assert not lab.ns.directory(LINE).exists()

@@ -155,9 +155,11 @@ def events(
         )
         for name, audit in sorted(recorded(ns, key, publication.version).items())
     ]
+    made = publication.checkpoint
     materialization = dg.AssetMaterialization(
         asset_key=asset,
-        description=f"{publication.action} {publication.n} by {publication.writer}"
+        description=(f"step {made.step:,} of {publication.run}: " if made else "")
+        + f"{publication.action} {publication.n} by {publication.writer}"
         + (f": {publication.why}" if publication.why else ""),
         metadata=_metadata(ns, key, publication),
         tags=_tags(publication.version, code.version(key, publication), publication.inputs),
