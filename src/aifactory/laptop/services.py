@@ -241,13 +241,11 @@ class Services:
     def _sweep(self, say: Say) -> None:
         """End what Dagster's runs launched and left: a run that was only detached lives in a session of its own."""
         from aifactory.launch.runs import runs, stop
-        from aifactory.namespace import Namespace
         from aifactory.spec import Context
 
-        ns = Namespace.of(self.project)
+        ns = Namespace(self.project.namespace)  # what a mount holds is not ours to end, and it may be away
         for run in runs(ns):
-            own = not ns.is_away(run.directory)
-            if own and run.state == "running" and Context.load(run.directory / "context.json").origin is not None:
+            if run.state == "running" and Context.load(run.directory / "context.json").origin is not None:
                 say(f"ending {run.run}")
                 stop(ns, run.run, writer="laptop")
 

@@ -88,8 +88,11 @@ class Publications:
 
     def snapshot(self, version: str) -> Snapshot:
         """The snapshot of a whole version (64 digits), published or not, from the first root that holds it whole."""
-        home = self.place(version) if self.ns.lower else None
-        return Snapshot.load(self.key, home or self.directory / folder(version), version)
+        homes = [directory / folder(version) for directory in self.ns.directories(self.key)]
+        there = [home for home in homes if home.is_dir()] if self.ns.lower else []
+        # One copy is loaded as it is: to look at each of its files takes a while on a mount.
+        home = there[0] if len(there) == 1 else self.place(version) if there else None
+        return Snapshot.load(self.key, home or homes[0], version)
 
     def publish(
         self,

@@ -18,10 +18,11 @@ NO_COMMIT = "NO COMMIT IS KNOWN: the code of this run cannot be found again in g
 
 class Context(Config):
     """`line` and `suites` are what a training's checkpoints belong to and are scored on; `root` is the namespace's
-    place at the resolver; `places` maps roles of checkpoints to canonical paths; `config_schema` is the digest of the
-    config types that the spec was resolved with; `allow` the codes of the gate's refusals that its requester overrode,
-    for the reason `why`; `pins` what its requester took by hand instead of what is current; `grants` those in force
-    when it was planned. Without a commit, `commit_note` says so and why."""
+    place at the resolver (as AIFACTORY_ROOT has it: the read-only roots too); `places` maps roles of checkpoints to
+    canonical paths; `config_schema` is the digest of the config types that the spec was resolved with; `allow` the
+    codes of the gate's refusals that its requester overrode, for the reason `why`; `pins` what its requester took by
+    hand instead of what is current; `grants` those in force when it was planned. Without a commit, `commit_note` says
+    so and why."""
 
     recipe: str | None = None
     line: str | None = None
