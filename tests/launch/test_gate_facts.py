@@ -97,12 +97,12 @@ def test_the_shape_in_a_checkpoint_is_that_of_the_training_that_wrote_it(lab: La
     publish_all(lab.ns)
     place = checkpoint(lab.ns, plan(RECIPE, project=lab.project, ns=lab.ns), "train-tiny-1", 3)
     digest = plan(place, project=lab.project, ns=lab.ns).spec.input("checkpoint").version
-    ref = InputRef(role="from", kind="checkpoint", key="public/models/tiny", version=digest)
+    ref = InputRef(role="resume", kind="checkpoint", key="public/models/tiny", version=digest)
     for overrides, found in (({}, []), ({"model.context": 8}, []), ({"model.hidden": 16}, ["shape"])):
         planned = plan(RECIPE, overrides=overrides, project=lab.project, ns=lab.ns)
         spec = planned.spec.evolve({"inputs": (*planned.spec.inputs, ref)})
         assert (
-            codes(lab, replace(planned, spec=spec, context=planned.context.evolve({"places": {"from": place}})))
+            codes(lab, replace(planned, spec=spec, context=planned.context.evolve({"places": {"resume": place}})))
             == found
         )
 

@@ -12,7 +12,10 @@ from aifactory.launch.asked import CheckFact, InputFact, Shape
 from aifactory.launch.checkpoint import model_description
 from aifactory.launch.resolve import checkpoint_digest
 from aifactory.namespace import Audit, Audits, Key, Namespace, Publications
+from aifactory.namespace.access import of_key
+from aifactory.namespace.names import PREFIX
 from aifactory.spec import Context, InputRef, RunSpec, Train
+from aifactory.spec.declared import CHECKPOINT
 
 
 def input_facts(spec: RunSpec, context: Context, ns: Namespace) -> tuple[InputFact, ...]:
@@ -29,6 +32,9 @@ def input_fact(ref: InputRef, context: Context, ns: Namespace) -> InputFact:
     access = Key.parse(ref.key).access
     if ref.kind == "checkpoint":
         problem, shape = _checkpoint(ref, context, ns)
+        place = context.places.get(ref.role, "")
+        # No hash covers the place, nor the line in the training's context: where the bytes lie decides.
+        access = of_key(place.removeprefix(f"{PREFIX}/")) if CHECKPOINT.fullmatch(place) else access
         return InputFact(ref.role, ref.kind, ref.key, ref.version, access, published=True, problem=problem, shape=shape)
     publications = Publications(ns, ref.key).of(ref.version)
     entries = {entry.audit.check: entry for entry in Audits(ns, ref.key, ref.version).all()}

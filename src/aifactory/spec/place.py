@@ -8,6 +8,7 @@ from pathlib import Path
 from aifactory.errors import FactoryError
 from aifactory.namespace import Grant, Key, access
 from aifactory.spec.context import Context
+from aifactory.spec.declared import CANONICAL, place_of
 from aifactory.spec.run_spec import RunSpec
 
 
@@ -24,7 +25,8 @@ def access_of_run(directory: Path) -> str | None:
 
 def check_place(directory: Path, keys: Iterable[str], grants: Iterable[Grant] = ()) -> None:
     """Raises FactoryError "class", naming each edge, when the class that `directory` stands under may not hold what is
-    made from `keys`; for a directory that stands under no class too, unless there is nothing to hold."""
+    made from `keys` (or from other names in the tree, such as `public/runs/<run>`); for a directory that stands under
+    no class too, unless there is nothing to hold."""
     keys = tuple(keys)
     found = access_of_run(directory)
     if found is None and keys:
@@ -36,14 +38,19 @@ def check_place(directory: Path, keys: Iterable[str], grants: Iterable[Grant] = 
             code="class",
         )
     if found is not None:
-        read = {key: Key.parse(key).access for key in keys}
+        read = {key: access.of_key(key) for key in keys}
         access.check(found, read, grants, output=f"the run {directory.name} in {found}/runs")
 
 
 def check_run(directory: Path, spec: RunSpec, context: Context) -> None:
-    """The same for all that a run reads, with its suites and under the grants of its context; and what it writes (the
-    key of a build, the line of a training) must be of the directory's own class."""
-    check_place(directory, [*(ref.key for ref in (*spec.inputs, *context.suites))], context.grants)
+    """The same for all that a run reads, with its suites, under the grants of its context; a checkpoint has the class
+    of its place too. What a run writes (the key of a build, the line of a training) must be of the directory's own
+    class.
+
+    Raises FactoryError "class", and "checkpoint" for one whose place is not known.
+    """
+    places = [place_of(ref, context.places).removeprefix(CANONICAL) for ref in spec.inputs_of("checkpoint")]
+    check_place(directory, [*(ref.key for ref in (*spec.inputs, *context.suites)), *places], context.grants)
     own = spec.build.key if spec.kind == "build" else context.line
     if own is None or (declared := Key.parse(own).access) == (found := access_of_run(directory)):
         return
