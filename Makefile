@@ -25,7 +25,7 @@ status: ## which services run, and where
 	@$(call in,control) -m aifactory.laptop status $(ARGS)
 
 test: ## checks, then the whole test suite; what this machine can't run is counted and named at the end
-	@python=$$(sh $(boot) dev control data train) || exit 1; status=0; \
+	@python=$$(sh $(boot) dev control data crossing train) || exit 1; status=0; \
 	$(checks); "$$python" -m pytest $(ARGS) || status=1; exit $$status
 
 check: ## lint, format, types, import layers
@@ -40,13 +40,15 @@ locks: ## resolve all environments again, together; UPGRADE=1 takes newer versio
 	$$compile --group dev --output-file locks/dev.lock || exit 1; \
 	for name in control data train; do \
 	    $$compile --group $$name --constraints locks/dev.lock --output-file locks/$$name.lock || exit 1; \
-	done; git diff --stat -- locks
+	done; grep -v '^numpy==' locks/dev.lock > .aifactory/shared.lock && \
+	$$compile --group crossing --constraints .aifactory/shared.lock --output-file locks/crossing.lock || exit 1; \
+	git diff --stat -- locks
 
 pictures: ## the screenshots of docs/images, from a real browser
-	@export AIFACTORY_PICTURES=docs/images; $(call in,dev control data train) -m pytest tests/browser $(ARGS)
+	@export AIFACTORY_PICTURES=docs/images; $(call in,dev control data crossing train) -m pytest tests/browser $(ARGS)
 
 bench: ## the benchmarks; their figures stand in benchmarks/README.md
-	@python=$$(sh $(boot) dev control data train) && "$$python" benchmarks/load.py $(ARGS) && "$$python" benchmarks/evaluation_latency.py
+	@python=$$(sh $(boot) dev control data crossing train) && "$$python" benchmarks/load.py $(ARGS) && "$$python" benchmarks/evaluation_latency.py
 
 clean: down ## remove everything that was made here: .aifactory, with its snapshots, runs and environments
 	@rm -rf .aifactory

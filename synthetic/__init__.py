@@ -1,0 +1,1 @@
+"""Invented data for this lab's examples: nobody in it exists. In no image."""
