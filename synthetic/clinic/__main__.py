@@ -47,9 +47,7 @@ def write(folder: Path, patients: int, notes: int, annotated: int, seed: int) ->
         rows.writerows(person.row() for person in table)
     _lines(folder / "notes.jsonl", made(templates("development"), table, strangers, notes, seed, marked=False))
     heldout = templates("heldout")
-    _lines(
-        folder / "annotated.jsonl", made(heldout, table, strangers, annotated * len(heldout), seed + 2, marked=True)
-    )
+    _lines(folder / "annotated.jsonl", made(heldout, table, strangers, annotated * len(heldout), seed + 2, marked=True))
 
 
 def made(

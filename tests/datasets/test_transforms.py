@@ -9,13 +9,14 @@ from pathlib import Path
 import pytest
 
 import aifactory
-from aifactory.datasets.tree import tree_digest
+from aifactory.datasets.tree import digest_of, tree_digest
 from aifactory.datasets.versions import FACTORIES, TRANSFORMS
 
 PACKAGE = Path(aifactory.__file__).parent
 GOLDEN = Path(__file__).parents[1] / "golden" / "transforms.json"
 BUILDERS = {
     "source": ("source",),
+    "crossing": ("crossing",),
     "split": ("split",),
     "tokenizer": ("tokenizer",),
     "tokenize": ("tokens",),
@@ -24,10 +25,7 @@ BUILDERS = {
 
 
 def found() -> dict[str, dict[str, object]]:
-    transforms = {
-        name: {"version": version, "digest": digest(PACKAGE / f"data/{name.rpartition('.')[2]}.py")}
-        for name, version in TRANSFORMS.items()
-    }
+    transforms = {name: {"version": version, "digest": digest_of_module(name)} for name, version in TRANSFORMS.items()}
     factories = {
         f"factory {name}": {
             "version": version,
@@ -40,6 +38,13 @@ def found() -> dict[str, dict[str, object]]:
 
 def digest(path: Path) -> str:
     return tree_digest(path.read_bytes())[:32]
+
+
+def digest_of_module(name: str) -> str:
+    path = PACKAGE / "data" / name.rpartition(".")[2]
+    if not path.is_dir():
+        return digest(path.with_suffix(".py"))
+    return digest_of(sorted(f"{file.name} {digest(file)}" for file in path.glob("*.py")))[:32]
 
 
 def test_code_that_moved_has_a_new_version() -> None:
@@ -57,7 +62,8 @@ def test_code_that_moved_has_a_new_version() -> None:
 
 
 def test_every_transform_has_a_version() -> None:
-    modules = {f"aifactory.data.{path.stem}" for path in (PACKAGE / "data").glob("*.py") if path.stem != "__init__"}
+    paths = [*(PACKAGE / "data").glob("*.py"), *(path.parent for path in (PACKAGE / "data").glob("*/__init__.py"))]
+    modules = {f"aifactory.data.{path.stem}" for path in paths if path.stem != "__init__"}
     assert modules == set(TRANSFORMS)
 
 
@@ -69,5 +75,5 @@ def test_a_factory_names_the_transforms_that_its_builder_imports(factory: str) -
     for builder in BUILDERS[factory]:
         for node in ast.walk(ast.parse((PACKAGE / f"build/{builder}.py").read_text())):
             if isinstance(node, ast.ImportFrom) and str(node.module).startswith("aifactory.data."):
-                used.add(str(node.module).rpartition(".")[2])
+                used.add(str(node.module).split(".")[2])
     assert used <= set(FACTORIES[factory][1])

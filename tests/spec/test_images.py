@@ -22,6 +22,8 @@ FILES = {
     "images.toml": "",
     "clusters.toml": "",
     "README.md": "",
+    "locks/crossing.lock": "presidio-analyzer==1\n",
+    "docker/crossing.Dockerfile": "FROM scratch\n",
     "docs/train.md": "",
     "recipes/tiny.py": "",
     "definitions/__init__.py": "",
@@ -44,7 +46,7 @@ FILES = {
     "src/aifactory/orchestrate/assets.py": "",
     "src/aifactory/laptop/bootstrap.py": "",
 }
-NAMES: tuple[ImageName, ...] = ("data", "train")
+NAMES: tuple[ImageName, ...] = ("data", "crossing", "train")
 MACHINERY = {"src/aifactory/" + one for one in ("__init__.py", "run.py", "py.typed", "store/__init__.py")} | {
     "src/aifactory/data/bpe.py",
     "src/aifactory/datasets/stage.py",
@@ -57,6 +59,7 @@ TRAINING = {"src/aifactory/train/model.py", "src/aifactory/evaluate/__init__.py"
 ASSETS = {"assets/public/icd10cm.py", "assets/public/codes.json", "checks/lengths.py"}
 HELD = {
     "data": {"locks/data.lock", "docker/data.Dockerfile", *MACHINERY, *ASSETS},
+    "crossing": {"locks/crossing.lock", "docker/crossing.Dockerfile", *MACHINERY, *ASSETS},
     "train": {"locks/train.lock", "docker/train.Dockerfile", *MACHINERY, *TRAINING},
 }
 
@@ -139,7 +142,7 @@ def test_a_missing_lock_and_an_unknown_image_are_refused(project: Project) -> No
     with pytest.raises(FactoryError) as caught:
         image_digest(project, "control")  # type: ignore[arg-type]
     assert caught.value.code == "unknown_image"
-    assert "data or train" in str(caught.value)
+    assert "data or crossing or train" in str(caught.value)
 
 
 def test_no_image_of_this_project_holds_a_module_that_imports_dagster() -> None:

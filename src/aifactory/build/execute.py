@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+from types import ModuleType
 from typing import Any
 
 from aifactory.build.audit import missing, run_checks
@@ -22,6 +23,7 @@ from aifactory.project import Project
 BUILDERS = {
     "dataset": "rows",
     "source": "source",
+    "crossing": "crossing",
     "split": "split",
     "tokenizer": "tokenizer",
     "tokenize": "tokens",
@@ -48,19 +50,19 @@ def execute(job: Job) -> None:
         job.context.grants,
         output=work.build.key,
     )
-    key = build_key(job.spec)
+    builder = importlib.import_module(f"aifactory.build.{BUILDERS[work.stage.factory]}")
+    key = build_key(job.spec, builder.outside(work) if hasattr(builder, "outside") else None)
     frozen = Frozen.of(work)
     note_source(work)
     earlier = Publications(job.namespace, work.build.key).for_build(key)
     if earlier is None or not _reuse(work, earlier, key, frozen):
-        _make(work, key, frozen)
+        _make(work, builder, key, frozen)
 
 
-def _make(work: Work, key: str, frozen: Frozen) -> None:
+def _make(work: Work, builder: ModuleType, key: str, frozen: Frozen) -> None:
     job, build = work.job, work.build
     refuse_forking_again(work, key)
     verify(work.inputs)
-    builder = importlib.import_module(f"aifactory.build.{BUILDERS[work.stage.factory]}")
     benchmark = build.benchmark or any(opened.snapshot.manifest.benchmark for opened in work.inputs.values())
     keys = [opened.ref.key for opened in work.inputs.values()]
     name, grants = job.directory.name, job.context.grants

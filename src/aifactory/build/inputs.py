@@ -77,11 +77,13 @@ def held(inputs: Mapping[str, Opened]) -> Iterator[None]:
         opened.snapshot.look()
 
 
-def build_key(spec: RunSpec) -> str:
-    """64 hex digits over the input versions, the code version, and the parameters: equal keys make equal content."""
+def build_key(spec: RunSpec, outside: Mapping[str, str] | None = None) -> str:
+    """64 hex digits over the input versions, the code version, and the parameters: equal keys make equal content.
+    `outside` says what is read from elsewhere than the namespace, where anything is."""
     build = spec.build
     return digest(
         {
+            **({"outside": dict(outside)} if outside else {}),
             "inputs": {ref.role: [ref.key, ref.version, ref.part] for ref in spec.inputs},
             "code": build.code_version,
             "parameters": build.parameters,

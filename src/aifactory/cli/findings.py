@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from aifactory.namespace.identities import Identity
 
 BROKEN_BELOW, WARN_BELOW = 1e9, 8e9
-LOCKS = ("control", "data", "train", "dev")
+LOCKS = ("control", "data", "crossing", "train", "dev")
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal, get_args
 
 import typer
 
@@ -12,7 +12,7 @@ from aifactory.cli.output import JsonOption, age, print_json, print_table, size
 if TYPE_CHECKING:
     from aifactory.launch import ImageSummary
 
-ImageName = Literal["data", "train"]
+ImageName = Literal["data", "crossing", "train"]
 
 app = typer.Typer(help="Images: the code and dependencies that runs are made of.")
 
@@ -35,7 +35,7 @@ def list_command(as_json: Annotated[bool, JsonOption] = False) -> None:
     from aifactory.spec import image_digest
 
     project = Project.current()
-    present = {image_digest(project, "data"), image_digest(project, "train")}
+    present = {image_digest(project, name) for name in get_args(ImageName)}
     images = list_images(project)
     if as_json:
         print_json([_document(image) | {"present": image.digest in present} for image in images])

@@ -12,6 +12,7 @@ from aifactory.datasets.checks import (
     unique,
 )
 from aifactory.datasets.config import build_config, check_config
+from aifactory.datasets.crossing import crossing
 from aifactory.datasets.decorator import dataset
 from aifactory.datasets.factories import split, suite, tokenize, tokenizer
 from aifactory.datasets.graph import find_stages
@@ -29,6 +30,7 @@ __all__ = [
     "check",
     "check_config",
     "count",
+    "crossing",
     "dataset",
     "disjoint",
     "drop",

@@ -10,6 +10,7 @@ from aifactory.datasets.origin import origin
 from aifactory.datasets.stage import Input, Part, Stage
 from aifactory.datasets.versions import factory_version
 from aifactory.errors import FactoryError
+from aifactory.spec import ImageName
 
 
 class Common(TypedDict, total=False):
@@ -22,7 +23,14 @@ class Common(TypedDict, total=False):
     automation: bool
 
 
-def make(factory: str, inputs: Mapping[str, object], parameters: Mapping[str, Any], common: Common) -> Stage:
+def make(
+    factory: str,
+    inputs: Mapping[str, object],
+    parameters: Mapping[str, Any],
+    common: Common,
+    *,
+    image: ImageName = "data",
+) -> Stage:
     """The stage of a factory, owned by the module that called it."""
     where = origin()
     given: dict[str, Input] = {}
@@ -47,4 +55,5 @@ def make(factory: str, inputs: Mapping[str, object], parameters: Mapping[str, An
         description=common.get("description", ""),
         code_version=factory_version(factory),
         automation=common.get("automation", True),
+        image=image,
     )

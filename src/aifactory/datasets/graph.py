@@ -14,6 +14,7 @@ from types import ModuleType
 from aifactory.datasets import binding, cache
 from aifactory.datasets.code import forget_files
 from aifactory.datasets.columns import check_columns
+from aifactory.datasets.crossing import check_private
 from aifactory.datasets.drift import moved
 from aifactory.datasets.stage import Stage
 from aifactory.errors import FactoryError
@@ -79,6 +80,7 @@ def link(modules: Iterable[ModuleType], grants: Iterable[Grant] = ()) -> dict[st
     _no_circle(found)
     check_graph({name: [edge.key for edge in stage.edges] for name, stage in found.items()}, grants)
     for stage in found.values():
+        check_private(stage)
         check_columns(stage)
         _parted(stage)
         _ = stage.checks

@@ -12,6 +12,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
 
 from aifactory.datasets import shapes
+from aifactory.datasets.crossed import Crossed
 from aifactory.errors import FactoryError
 from aifactory.namespace import Column
 
@@ -59,6 +60,8 @@ def of_stage(stage: Stage) -> RowSchema | None:
     if stage.function is not None:
         row = shapes.of_return(stage.function).row
         return None if row is None or row is dict else of(row)
+    if stage.factory == "crossing":
+        return of(Crossed)
     if stage.factory in ("split", "suite") and stage.edges and stage.edges[0].stage is not None:
         return stage.edges[0].stage.row_schema
     return None

@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import Any, Unpack
 
 from aifactory.datasets.common import Common, make
+from aifactory.datasets.locks import locked
 from aifactory.datasets.origin import origin
 from aifactory.datasets.stage import Stage
 from aifactory.errors import FactoryError
-from aifactory.project import Project
 
 _HEX = re.compile(r"[0-9a-f]{64}")
 
@@ -44,7 +44,7 @@ def source(
     what = f"source in {where.file}:{where.line}"
     names = [*([file] if file is not None else []), *files]
     if package is not None and names and not (archive or url or sha256 or digest):
-        parameters: dict[str, Any] = {"package": package, "files": names, "version": _locked(package)}
+        parameters: dict[str, Any] = {"package": package, "files": names, "version": locked(package)}
     elif archive is not None and digest and not (package or names or sha256):
         url = archive if "://" in archive else url
         parameters = {"archive": _last(archive), "url": url, "digest": _pin(what, "digest", digest)}
@@ -88,27 +88,3 @@ def _last(text: str) -> str:
 @lru_cache(maxsize=256)
 def _hash(path: Path, changed: int) -> str:
     return _sha256(path.read_bytes()).hexdigest()
-
-
-def _locked(package: str) -> str | None:
-    """The version that the data image has: from the lock, else what is installed here, else None."""
-    lock = Project.current().root / "locks" / "data.lock"
-    pinned = _pins(lock, lock.stat().st_mtime_ns).get(_normal(package)) if lock.is_file() else None
-    if pinned is None:
-        from importlib import metadata
-
-        try:
-            pinned = metadata.version(package)
-        except metadata.PackageNotFoundError:
-            return None
-    return pinned
-
-
-@lru_cache(maxsize=8)
-def _pins(lock: Path, changed: int) -> dict[str, str]:
-    found = re.findall(r"^([A-Za-z0-9._-]+)==([^\s;\\]+)", lock.read_text(), re.MULTILINE)
-    return {_normal(name): version for name, version in found}
-
-
-def _normal(name: str) -> str:
-    return re.sub(r"[-_.]+", "-", name).lower()

@@ -14,7 +14,7 @@ from aifactory.datasets.origin import Origin
 from aifactory.datasets.tree import digest_of
 from aifactory.errors import FactoryError
 from aifactory.namespace import Key
-from aifactory.spec import StageKind
+from aifactory.spec import ImageName, StageKind
 
 if TYPE_CHECKING:
     from aifactory.datasets.schema import RowSchema
@@ -23,6 +23,7 @@ type Input = Stage | Part | str
 
 KINDS: dict[str, StageKind] = {
     "source": "files",
+    "crossing": "table",
     "split": "table",
     "tokenizer": "tokenizer",
     "tokenize": "tokens",
@@ -73,6 +74,7 @@ class Stage:
         schema: object = None,
         code_version: str | None = None,
         automation: bool = True,
+        image: ImageName = "data",
     ) -> None:
         self.factory, self.function = factory, function
         self.module, self.file, self.line, self.scope = origin.module, origin.file, origin.line, origin.scope
@@ -81,6 +83,7 @@ class Stage:
         self.parameters: dict[str, Any] = dict(parameters or {})
         self.given_benchmark, self.given_owners, self.given_description = benchmark, owners, description
         self.given_schema, self.given_code_version, self.automation = schema, code_version, automation
+        self.image: ImageName = image
         self.bound_name: str | None = None
         if self.module.startswith(binding.ROOT):
             _made.setdefault(self.module, []).append(self)

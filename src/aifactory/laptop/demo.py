@@ -13,7 +13,7 @@ from aifactory.datasets import Stage, find_stages
 from aifactory.errors import FactoryError
 from aifactory.laptop import tables
 from aifactory.laptop.events import Event
-from aifactory.laptop.freshness import stale, upstream
+from aifactory.laptop.freshness import by_itself, stale, upstream
 from aifactory.laptop.graphql import Client
 from aifactory.laptop.results import Training, find_training, log_of
 from aifactory.laptop.services import Services
@@ -41,7 +41,7 @@ class Demo:
         self.recipe = self._recipe(recipe)
         used = (*self.recipe.build().mix.keys, *self.recipe.suites)
         self.needed = upstream(self.stages, used)
-        self.others = [key for key in upstream(self.stages, self.stages) if key not in self.needed]
+        self.others = [key for key in by_itself(self.stages) if key not in self.needed]
         self.mine = services.address is None
         self.began = time.monotonic()
 

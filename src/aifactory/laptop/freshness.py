@@ -26,6 +26,12 @@ def upstream(stages: Mapping[str, Stage], keys: Iterable[str]) -> list[str]:
     return list(ordered)
 
 
+def by_itself(stages: Mapping[str, Stage]) -> list[str]:
+    """The stages that need nobody to be built, each after its inputs: automation is on for all that they are made
+    from."""
+    return [key for key in upstream(stages, stages) if all(stages[one].automation for one in upstream(stages, [key]))]
+
+
 def stale(ns: Namespace, stages: Mapping[str, Stage], keys: Iterable[str]) -> list[str]:
     """Those of `keys` (each after its inputs) that were never published, or from other code, parameters or inputs."""
     found: dict[str, None] = {}

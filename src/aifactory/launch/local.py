@@ -17,6 +17,7 @@ from aifactory.project import Project
 NICE = {"train": 10}
 """CPU priority by kind: evaluations run beside a training and must not wait for it."""
 
+CROSSING = ("AIFACTORY_RESTRICTED", "AIFACTORY_CROSSING_KEY_FILE", "AIFACTORY_CROSSING_KEY")
 DROPPED = ("DAGSTER_", "PYTHON", "VIRTUAL_ENV", "AIFACTORY_", "CONDA_", "PYTEST_", "COVERAGE_")
 
 
@@ -65,6 +66,9 @@ def environment(
     kept = {name: value for name, value in base.items() if not name.startswith(DROPPED)}
     if mirror := base.get("AIFACTORY_MIRROR"):
         kept["AIFACTORY_MIRROR"] = str(Path(mirror).resolve())
+    if image.name == "crossing":
+        # Nobody else is told where the zone is, nor given its key.
+        kept |= {name: base[name] for name in CROSSING if name in base}
     return kept | {
         "PYTHONPATH": f"{image.path / 'src'}:{image.path}",
         "PYTHONUNBUFFERED": "1",

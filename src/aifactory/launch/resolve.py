@@ -118,7 +118,7 @@ def resolve_stage(stage: Stage, ns: Namespace, project: Project, pins: Pins = NO
         kind="build",
         config=config,
         inputs=tuple(ref for ref in refs if ref is not None),
-        image=pins.image_ref(project, "data"),
+        image=pins.image_ref(project, stage.image),
     )
     label = config.key.split("/", 1)[1]
     return Resolved(spec, label, {"places": started_from(config.key, ns)})
@@ -136,7 +136,7 @@ def resolve_checks(
     else:
         ref = InputRef(role=SNAPSHOT, kind="dataset", key=config.key, version=ns.resolve(config.key, version).version)
     inputs = () if ref is None else (ref,)
-    spec = RunSpec(kind="build", config=config, inputs=inputs, image=NONE.image_ref(project, "data"))
+    spec = RunSpec(kind="build", config=config, inputs=inputs, image=NONE.image_ref(project, stage.image))
     return Resolved(spec, config.key.split("/", 1)[1], {"places": started_from(config.key, ns)})
 
 

@@ -11,16 +11,21 @@ from aifactory.errors import FactoryError
 from aifactory.project import Project
 from aifactory.store import digest, hash_file
 
-ImageName = Literal["data", "train"]
+ImageName = Literal["data", "crossing", "train"]
 
 CONTROL_PLANE = frozenset({"cli", "environments", "laptop", "launch", "orchestrate"})
 """Modules of the machinery that no image of a run holds: they start runs, and some import Dagster."""
 
 LEFT_OUT: dict[ImageName, frozenset[str]] = {
     "data": CONTROL_PLANE | {"train", "evaluate"},
+    "crossing": CONTROL_PLANE | {"train", "evaluate"},
     "train": CONTROL_PLANE,
 }
-FOLDERS: dict[ImageName, tuple[str, ...]] = {"data": ("assets", "checks"), "train": ()}
+FOLDERS: dict[ImageName, tuple[str, ...]] = {
+    "data": ("assets", "checks"),
+    "crossing": ("assets", "checks"),
+    "train": (),
+}
 
 
 def python_minor() -> str:
@@ -32,7 +37,8 @@ def image_inputs(project: Project, name: ImageName) -> dict[str, Path]:
     """Build inputs as a sorted mapping of path inside the image to source file.
 
     `locks/<name>.lock`, `docker/<name>.Dockerfile` where there is one, the machinery under `src/aifactory/`, and for
-    `data` the folders `assets/` and `checks/`. A project without its own lock uses the one beside the machinery.
+    `data` and `crossing` the folders `assets/` and `checks/`. A project without its own lock uses the one beside the
+    machinery.
     Raises FactoryError with code "unknown_image" or "no_lock".
     """
     if name not in get_args(ImageName):

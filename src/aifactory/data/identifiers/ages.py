@@ -10,7 +10,7 @@ from aifactory.data.identifiers.spans import Found
 AGE = r"(?P<age>9\d|1[0-2]\d)"
 UNIT = r"(?:[\s-]*(?:years?|yrs?|yo\b|y/o|y\.o\.|jährig|jaehrig|jahren?\b|j\.))"
 BEFORE = r"(?:aged?|age of|turned|alter:?|im alter von|age:)\s(?:about |ca\. |etwa |von )?"
-UNITS = "one two three four five six seven eight nine".split()
+UNITS = ["one", "two", "three", "four", "five", "six", "seven", "eight", "nine"]
 ENGLISH = rf"(?P<words>ninety(?:[\s-](?:{'|'.join(UNITS)}))?|(?:a |one )hundred(?:[\s-]and[\s-](?:{'|'.join(UNITS)}))?)"
 GERMAN = r"\b(?:ein|zwei|drei|vier|fünf|sechs|sieben|acht|neun)?(?:und)?neunzig|\bhundert(?:ein|zwei|drei|vier|fünf)?"
 

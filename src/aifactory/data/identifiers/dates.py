@@ -8,15 +8,17 @@ from datetime import date, timedelta
 
 from aifactory.data.identifiers.fold import bare
 from aifactory.data.identifiers.spans import Found
+from aifactory.data.identifiers.words import ENGLISH_MONTHS as ENGLISH
+from aifactory.data.identifiers.words import GERMAN_MONTHS as GERMAN
 
-ENGLISH = "January February March April May June July August September October November December".split()
-GERMAN = "Januar Februar März April Mai Juni Juli August September Oktober November Dezember".split()
 NUMBERS = {bare(name): n % 12 + 1 for n, name in enumerate(ENGLISH + GERMAN)}
 NUMBERS |= {bare(name[:3]): n % 12 + 1 for n, name in enumerate(ENGLISH + GERMAN)} | {"sept": 9, "maerz": 3}
 MONTH = rf"(?P<word>{'|'.join(sorted({*ENGLISH, *GERMAN, 'Maerz', 'Sept'}, key=len, reverse=True))}|"
 MONTH += rf"{'|'.join(sorted({name[:3] for name in ENGLISH + GERMAN}))})\.?"
-WEEKDAY = r"(?:\b(?:(?:mon|tues?|wednes|thurs?|fri|satur|sun)(?:day)?|wed|thu|sat|montag|dienstag|mittwoch|donnerstag|freitag|"
-WEEKDAY += r"samstag|sonntag|mo|di|mi|do|fr|sa|so)\b,?\.?\s(?:der |den |dem )?)?"
+WEEKDAY = (
+    r"(?:\b(?:(?:mon|tues?|wednes|thurs?|fri|satur|sun)(?:day)?|wed|thu|sat|montag|dienstag|mittwoch|donnerstag"
+    r"|freitag|samstag|sonntag|mo|di|mi|do|fr|sa|so)\b,?\.?\s(?:der |den |dem )?)?"
+)
 DAY, NUMBER = r"(?P<day>\d{1,2})", r"(?P<month>\d{1,2})"
 YEAR = r"(?P<year>(?:19|20)\d{2}|\d{2})"
 LONG = r"(?P<year>(?:18|19|20)\d{2})"
@@ -79,7 +81,12 @@ class Calendar:
         word = groups.get("word")
         b = NUMBERS[bare(word)] if word else int(groups["month"]) if groups.get("month") else 6
         orders = [(a, b, "dm")]
-        if not word and groups.get("day") and "." not in hit.group() and not hit.group().startswith(groups.get("year") or "-"):
+        if (
+            not word
+            and groups.get("day")
+            and "." not in hit.group()
+            and not hit.group().startswith(groups.get("year") or "-")
+        ):
             orders.append((b, a, "md"))
         found = []
         for day, month, order in orders:

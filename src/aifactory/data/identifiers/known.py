@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 
-from aifactory.data.identifiers.cues import ORDINARY
 from aifactory.data.identifiers.fold import WORD, Token, bare, forms, near, tokens
 from aifactory.data.identifiers.spans import Found
 from aifactory.data.identifiers.table import PARTICLES, Known, Person, Table
+from aifactory.data.identifiers.words import ORDINARY
 
 LONGEST = 14
 """Runs of letters or digits that one value may be broken into."""
@@ -113,9 +113,12 @@ def _hit(word: Token, person: Person) -> str | None:
                 return "exact"
         elif (spelled | shorter) & wanted:
             return "exact"
-        elif len(word.text) >= 2 and any(near(a, b) for a in spelled for b in wanted):
-            if word.key[0] == bare(name)[0] or len(name) >= 6:
-                return "slip"
+        elif (
+            len(word.text) >= 2
+            and (word.key[0] == bare(name)[0] or len(name) >= 6)
+            and any(near(a, b) for a in spelled for b in wanted)
+        ):
+            return "slip"
     if len(word.text) >= 3 and word.text[0].isupper():
         for name in person.names("given"):
             if len(name) >= len(word.text) + 2 and any(form.startswith(word.key) for form in forms(name)):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from datetime import date
+from datetime import date, timedelta
 
 from aifactory.data.identifiers import ages, cues, known, numbers
 from aifactory.data.identifiers.dates import Calendar
@@ -60,6 +60,10 @@ class Pseudonymizer:
     def patient(self, patient: str) -> str:
         """What stands for a patient's id."""
         return self.secret.pseudonym("patient", patient, 16)
+
+    def day(self, patient: str, on: date) -> str:
+        """The day of a patient's note in the calendar of what is published (ISO 8601)."""
+        return (on + timedelta(days=self.secret.shift(patient))).isoformat()
 
     def _find(self, text: str, person: Person | None, calendar: Calendar) -> Iterator[Found]:
         finders: list[Iterable[Found]] = [

@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from aifactory.data.identifiers.spans import Found
 
 LABEL = (
-    r"MRN|record|patient|case|policy|insurance|member|account|SSN|passport|licen[cs]e|card|cover|wristband reads|ID|IBAN|"
-    r"Fall|Pat|Vers|Versicherten|KV|Ausweis|Patienten|Konto|Karten|Kranken\w*"
+    r"MRN|record|patient|case|policy|insurance|member|account|SSN|passport|licen[cs]e|card|cover|wristband reads|ID|"
+    r"IBAN|Fall|Pat|Vers|Versicherten|KV|Ausweis|Patienten|Konto|Karten|Kranken\w*"
 )
 WORDS = r"(?:[\s.-]*(?:id|no|number|nr|nummer|ref|code))?"
 ID = re.compile(rf"\b(?i:{LABEL}){WORDS}[\s.:#]*(?P<value>(?:[A-Z]{{1,3}}[ -]?)?\d(?:[\d]|[ -](?=\d)){{4,}})")

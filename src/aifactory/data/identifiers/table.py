@@ -13,7 +13,34 @@ ROLES = ("given", "middle", "family", "birth", "id", "phone", "mail", "street", 
 """What a column of the patient table can be."""
 KIND = {"id": "id", "phone": "phone", "mail": "mail", "street": "address"}
 NAMES = ("given", "middle", "family")
-PARTICLES = frozenset("von van vom zu zum zur de der den del della di da dos das du la le el al bin ibn ten ter".split())
+PARTICLES = frozenset(
+    [
+        "von",
+        "van",
+        "vom",
+        "zu",
+        "zum",
+        "zur",
+        "de",
+        "der",
+        "den",
+        "del",
+        "della",
+        "di",
+        "da",
+        "dos",
+        "das",
+        "du",
+        "la",
+        "le",
+        "el",
+        "al",
+        "bin",
+        "ibn",
+        "ten",
+        "ter",
+    ]
+)
 SHORT = [("street", "st"), ("road", "rd"), ("avenue", "ave"), ("lane", "ln"), ("drive", "dr"), ("close", "cl")]
 
 
