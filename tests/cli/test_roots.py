@@ -93,7 +93,10 @@ def test_a_laptop_over_the_labs_mount(laptop: Laptop) -> None:
     answer = laptop("drop-fork", f"/factory/{CLEAN}", "--why", "the lab's is better")
     assert answer.code == 0, answer.err
     assert f"{CLEAN} is {str(theirs['version'])[:16]} again" in answer.out
-    assert laptop.versions()[0]["version"] == theirs["version"]
+    shown = laptop("versions", CLEAN)
+    assert f"{str(theirs['version'])[:16]} *" in shown.out
+    assert "a fork was dropped" in shown.out
+    assert ": the lab's is better" in shown.out
     assert laptop("path", CLEAN).out.startswith(str(laptop.mount))
     assert laptop("doctor").code == 0
 
@@ -164,3 +167,13 @@ def test_a_mount_that_is_away_and_a_root_that_cannot_be_made(lab: Lab) -> None:
         assert answer.code == 1, place
         assert "fix:" in answer.err
         assert "Traceback" not in answer.err
+
+
+def test_what_the_system_refuses_is_an_error_and_no_traceback(lab: Lab) -> None:
+    journal = lab.namespace / CLEAN / "@journal"
+    journal.parent.mkdir(parents=True)
+    journal.symlink_to("@journal")
+    answer = lab("versions", CLEAN, "--json")
+    assert (answer.code, answer.json["error"]["code"]) == (1, "system")
+    assert str(journal) in answer.err
+    assert "Traceback" not in answer.err

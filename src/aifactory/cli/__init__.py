@@ -11,7 +11,7 @@ def main() -> None:
     """Exit codes: 0 done, 1 failed, 2 wrong usage, 3 refused by the gate, 130 interrupted."""
     from aifactory.cli.app import app
     from aifactory.cli.checkout import same_checkout
-    from aifactory.cli.failures import report
+    from aifactory.cli.failures import report, unreachable
 
     try:
         same_checkout()
@@ -22,6 +22,10 @@ def main() -> None:
         # Who read our output has closed it (`| head`): there is nobody left to tell.
         sys.stderr.close()
         sys.exit(1)
+    except OSError as error:
+        if error.filename is None:
+            raise
+        sys.exit(report(unreachable(error), as_json="--json" in sys.argv[1:]))
     except KeyboardInterrupt:
         print("interrupted", file=sys.stderr)
         sys.exit(130)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 
 from aifactory.errors import FactoryError
@@ -45,6 +46,17 @@ def report(error: FactoryError, *, as_json: bool) -> int:
         print(json.dumps({"error": facts(error)}, indent=2))
     print(f"error: {error}", file=sys.stderr)
     return exit_code(error)
+
+
+def unreachable(error: OSError) -> FactoryError:
+    """A file of another identity, on a mount that went away, behind a loop of symlinks, ... as people read it."""
+    return FactoryError(
+        f"the system gives no access to {error.filename}",
+        found=error.strerror,
+        expected=f"a file that uid {os.geteuid()} may use",
+        fix="look at its mount, its owner and its mode: `aifactory doctor` checks those of the namespace",
+        code="system",
+    )
 
 
 def exit_code(error: FactoryError) -> int:

@@ -62,6 +62,8 @@ def versions_command(
     print("* current" + (", - hidden" if any(hidden for _, _, hidden in records) else ""))
     for index, root in enumerate(ns.roots if ns.lower else (), 1):
         print(f"root {index}: {root}{' (read only)' if index > 1 else ''}")
+    for drop in Publications(ns, found).drops():
+        print(f"a fork was dropped {drop.at[:19].replace('T', ' ')} by {drop.writer}: {drop.body['why']}")
     fork = fork_of(ns, found)
     if fork is not None:
         print("\n".join(fork.lines))

@@ -204,6 +204,10 @@ class Publications:
             self.show()
             return below.last
 
+    def drops(self) -> tuple[Record, ...]:
+        """The records by which forks of the key were dropped in the first root, oldest first."""
+        return book(self.ns.root, self.key).drops
+
     def dropped(self, build_key: str) -> Record | None:
         """The record that dropped the newest publication with this build key, if it was in a fork that was dropped."""
         by: Record | None = None
