@@ -12,6 +12,7 @@ from aifactory.namespace import Namespace, Publications, Snapshot
 from tests.jobs.test_train import failure
 from tests.jobs.world import World
 from tests.launch.published import publish
+from tests.launch.saved import save
 
 READY, BPE, QUIZ = "public/words/ready", "public/words/bpe", "public/words/quiz"
 
@@ -72,6 +73,20 @@ def test_the_inputs_of_another_run(own_world: World, instance: dg.DagsterInstanc
     assert found.context.pins == (f"inputs of {name}",)
 
 
+def test_a_training_goes_on_from_a_checkpoint(
+    own_world: World, instance: dg.DagsterInstance, old: dict[str, Snapshot]
+) -> None:
+    run = "train-small-0123456789ab"
+    pinned = plan("small", pins=[f"{READY}@{old[READY].version}"])
+    place = save(own_world.lab.namespace, pinned, run, 1)
+    config = {"recipe": "small", "overrides": {"steps": 4}, "resume_from": f"{run}/1"}
+    found = frozen(own_world, instance, config)
+    (ref,) = found.spec.inputs_of("checkpoint")
+    assert (ref.role, found.context.places) == ("resume", {"resume": place})
+    assert [one.version for one in found.spec.inputs_of("dataset")] == [old[READY].version]
+    assert found.context.pins == (f"resume {place}",)
+
+
 @pytest.mark.parametrize(
     ("config", "said"),
     [
@@ -80,6 +95,7 @@ def test_the_inputs_of_another_run(own_world: World, instance: dg.DagsterInstanc
         ({"pins": ["words"]}, "is no pin"),
         ({"inputs_of": "train-small-9"}, "there is no run"),
         ({"image": "f" * 16}, "no image train on this machine"),
+        ({"resume_from": "train-small-9/1"}, "there is no run"),
     ],
 )
 def test_what_can_not_be_pinned_fails_with_its_reason(
