@@ -14,7 +14,6 @@ from aifactory.namespace.trees import look
 from aifactory.orchestrate.automation import AUTOMATION, REQUESTER_TAG
 from aifactory.orchestrate.keys import access_of
 from tests.faults.served import until
-from tests.orchestrate.lab import CHECKOUT
 from tests.orchestrate.two import CLASSES, OWNERS, Two, served
 from tests.orchestrate.users import root_only
 
@@ -23,10 +22,10 @@ LOCATIONS = {"aifactory-public", "aifactory-private-ward"}
 NODES = "query { assetNodes { assetKey { path } isMaterializable repository { location { name } } } }"
 WORKSPACE = """query { workspaceOrError { ... on Workspace { locationEntries { name
   locationOrLoadError { ... on RepositoryLocation { repositories { sensors { name } schedules { name } } } } } } } }"""
-BUILD = f"""
+BUILD = """
 import sys
 import dagster as dg
-sys.path.insert(0, {str(CHECKOUT)!r})
+sys.path.insert(0, sys.argv[2])
 import definitions
 job = definitions.defs.resolve_implicit_global_asset_job_def()
 key = dg.AssetKey(sys.argv[1].split("/"))
@@ -120,7 +119,7 @@ def test_what_is_another_identitys_is_refused_by_the_machine(two: Two, of: str, 
 def test_an_identity_that_loads_another_class_builds_nothing_of_it(two: Two, of: str, key: str) -> None:
     """What holds it is the machine, not the variable."""
     before = two.built(key)
-    done = two.python(CLASSES[of], of, "-c", BUILD, key, **{VARIABLE: Key(key).access})
+    done = two.python(CLASSES[of], of, "-c", BUILD, key, str(two.users.checkout), **{VARIABLE: Key(key).access})
     assert done.returncode == 1, done.stdout
     # Of a private build only the error's type is told.
     assert "Permission denied" in done.stderr or "PermissionError" in done.stderr, done.stderr

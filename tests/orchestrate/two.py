@@ -21,7 +21,7 @@ from aifactory.namespace.identities import Identity
 from tests.definitions.ward import ward
 from tests.faults.served import until
 from tests.laptop.toy import unused_port
-from tests.orchestrate.lab import CHECKOUT, Lab
+from tests.orchestrate.lab import Lab
 from tests.orchestrate.postgres import postgres
 from tests.orchestrate.users import PUBLIC, STRANGER, WARD, Users, users
 
@@ -111,7 +111,7 @@ def _start(
     home = found.base / "dagster"
     home.mkdir()
     # One database for the daemon, the web server and the workers of both users: SQLite's files are their maker's alone.
-    settings = (CHECKOUT / "definitions" / "dagster.yaml").read_text()
+    settings = (found.checkout / "definitions" / "dagster.yaml").read_text()
     (home / "dagster.yaml").write_text(f"{settings}\nstorage:\n  postgres:\n    postgres_url: {database}\n")
     (home / "storage").mkdir()
     (home / "storage").chmod(0o1777)
@@ -119,7 +119,7 @@ def _start(
     servers = []
     for of, uid in CLASSES.items():
         port, name = unused_port(), Scope(of).location
-        command = ["-m", "dagster", "code-server", "start", "-m", "definitions", "-d", str(CHECKOUT), "-h", HOST]
+        command = ["-m", "dagster", "code-server", "start", "-m", "definitions", "-d", str(found.checkout), "-h", HOST]
         command += ["-p", str(port), "--location-name", name, "--log-level", "warning"]
         environment = base | _environment(lab, ns, of, states[of])
         started.append(found.start(uid, command, found.base / f"{name}.log", environment))

@@ -19,6 +19,7 @@ from tests.orchestrate.lab import CHECKOUT
 
 # Numbers that no user of a machine has: nothing else is theirs, and no name is needed.
 PUBLIC, WARD, STRANGER = 61001, 61002, 61003
+CODE = ("src", "definitions", "jobs", "schedules", "sensors", "locks")
 HEAVY = shutil.ignore_patterns("test", "idlelib", "tkinter", "site-packages", "*.a")
 
 
@@ -26,16 +27,15 @@ def root_only() -> None:
     """Skip what only root can show: becoming another user, and giving folders away."""
     if os.geteuid() != 0:
         pytest.skip("only root becomes another user of the machine")
-    for place in (CHECKOUT, _environments()):
-        if not open_to_all(place):
-            pytest.skip(f"other users may not enter {place}")
 
 
 @dataclass
 class Users:
-    """`base` is entered by everybody, written by root; `pythons` are interpreters by the name of their lock."""
+    """`base` is entered by everybody, written by root; `checkout` is this one, or a copy that everybody may read;
+    `pythons` are interpreters by the name of their lock."""
 
     base: Path
+    checkout: Path = CHECKOUT
     pythons: dict[str, Path] = field(default_factory=dict)
     libraries: str = ""
 
@@ -49,10 +49,13 @@ class Users:
     def environment(self, uid: int, **more: str) -> dict[str, str]:
         """The environment of a process of this user; nothing of root's leaks into it."""
         kept = {name: os.environ[name] for name in ("PATH", "LANG", "TZ", "AIFACTORY_MIRROR") if name in os.environ}
-        kept |= {"HOME": "/nonexistent", "AIFACTORY_ENVS": str(self.base / "envs"), "PYTHONDONTWRITEBYTECODE": "1"}
+        kept |= {"PYTHONPATH": str(self.checkout / "src"), "HOME": "/nonexistent"}
+        kept |= {"AIFACTORY_ENVS": str(self.base / "envs"), "PYTHONDONTWRITEBYTECODE": "1"}
         return kept | ({"LD_LIBRARY_PATH": self.libraries} if self.libraries else {}) | more
 
-    def run(self, uid: int, *arguments: str, lock: str = "dev", **environment: str) -> subprocess.CompletedProcess[str]:
+    def run(
+        self, uid: int, *arguments: str, lock: str = "control", **environment: str
+    ) -> subprocess.CompletedProcess[str]:
         """`python <arguments>` as that user, with its output."""
         return subprocess.run(
             [self.pythons[lock], *arguments],
@@ -72,7 +75,7 @@ class Users:
         """A process of that user that goes on; its output in `log`, which root writes."""
         with log.open("wb") as out:
             return subprocess.Popen(
-                [str(self.pythons["dev"]), *command],
+                [str(self.pythons["control"]), *command],
                 user=uid,
                 group=uid,
                 extra_groups=[],
@@ -98,7 +101,11 @@ def users() -> Iterator[Users]:
         if not open_to_all(home):
             home = _copy(home, base / "python")
             found.libraries = str(home / "lib")
-        for lock in ("dev", "data"):
+        if not open_to_all(CHECKOUT):
+            found.checkout = base / "checkout"
+            for folder in CODE:
+                shutil.copytree(CHECKOUT / folder, found.checkout / folder, ignore=HEAVY, copy_function=_link)
+        for lock in ("control", "data"):
             python = ensure_environment(made, CHECKOUT / "locks" / f"{lock}.lock")
             found.pythons[lock] = _twin(python.parents[1], base / "envs", home)
         yield found
@@ -133,12 +140,15 @@ def _link(source: str, target: str) -> str:
 
 
 def _twin(env: Path, envs: Path, home: Path) -> Path:
-    """The same environment with the other interpreter: its packages are read where they are."""
+    """The same environment with the other interpreter: its packages are read where they are, if everybody may."""
     twin = envs / env.name
     (twin / "bin").mkdir(parents=True)
     version = f"python{sys.version_info.major}.{sys.version_info.minor}"
     (twin / "bin" / "python").symlink_to(home / "bin" / version)
-    (twin / "lib").symlink_to(env / "lib")
+    if open_to_all(env):
+        (twin / "lib").symlink_to(env / "lib")
+    else:
+        shutil.copytree(env / "lib", twin / "lib", symlinks=True, copy_function=_link)
     (twin / "pyvenv.cfg").write_text(f"home = {home / 'bin'}\ninclude-system-site-packages = false\n")
     shutil.copy(env / ".complete", twin)
     return twin / "bin" / "python"
