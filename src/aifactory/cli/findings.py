@@ -60,8 +60,9 @@ def machine(project: Project) -> Iterator[Finding]:
 
 
 def work(project: Project) -> Iterator[Finding]:
-    """Definitions, clusters, sources, git, services."""
+    """Definitions, grants, clusters, sources, git, services."""
     yield _guard("stages", lambda: _stages(project), "correct the file that it names")
+    yield _guard("grants", lambda: _grants(project))
     yield _guard("clusters", lambda: _clusters(project))
     yield _mirror()
     yield _guard("git", lambda: _git(project))
@@ -137,6 +138,13 @@ def _stages(project: Project) -> Finding:
 
     stages, recipes = find_stages(project), find_recipes(project)
     return Finding("stages", "ok", f"{len(stages)} stages, {len(recipes)} recipes: {', '.join(sorted(recipes))}")
+
+
+def _grants(project: Project) -> Finding:
+    from aifactory.namespace import load_grants
+
+    said = (f"{one.source} -> {one.target} ({one.why})" for one in load_grants(project))
+    return Finding("grants", "ok", ", ".join(said) or "none: no project's data may flow into another's")
 
 
 def _clusters(project: Project) -> Finding:
