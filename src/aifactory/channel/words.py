@@ -27,21 +27,40 @@ def is_word(name: object) -> bool:
     imported: as a string or as an identifier. What f-strings are put together from does not count."""
     if not isinstance(name, str) or not name:
         return False
-    return name in MACHINERY or any(name in words_of(path, changed) for path, changed in _loaded())
+    if name in MACHINERY:
+        return True
+    known = _found.get(name)
+    if known is not None and known[1] == _changed(known[0]):
+        return True
+    for path in _loaded():
+        changed = _changed(path)
+        if changed is not None and name in words_of(path, changed):
+            _found[name] = path, changed
+            return True
+    return False
 
 
-def _loaded() -> Iterator[tuple[str, int]]:
-    for name, module in sorted(sys.modules.items()):
-        if name.partition(".")[0] in FOLDERS and (file := getattr(module, "__file__", None)):
-            try:
-                yield file, Path(file).stat().st_mtime_ns
-            except OSError:
-                continue
+_found: dict[str, tuple[str, tuple[int, int]]] = {}
+"""Where a word was found last: a journal sync asks for the same columns again and again."""
+
+
+def _loaded() -> list[str]:
+    modules = [module for name, module in list(sys.modules.items()) if name.partition(".")[0] in FOLDERS]
+    return [file for module in modules if (file := getattr(module, "__file__", None))]
+
+
+def _changed(path: str) -> tuple[int, int] | None:
+    # With the size: two writes in one tick of the clock have one time.
+    try:
+        status = Path(path).stat()
+    except OSError:
+        return None
+    return status.st_mtime_ns, status.st_size
 
 
 @cache
-def words_of(path: str, changed: int) -> frozenset[str]:
-    """The strings and identifiers of one Python file, as it was changed last at that time; none if it can't be read."""
+def words_of(path: str, changed: tuple[int, int]) -> frozenset[str]:
+    """The strings and identifiers of one Python file, in the state that it was in then (time and size); none if it can't be read."""
     try:
         tree = ast.parse(Path(path).read_bytes())
     except (OSError, SyntaxError, ValueError):

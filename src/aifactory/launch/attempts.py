@@ -8,6 +8,8 @@ from typing import Literal
 
 from aifactory.channel import Closed, Process, Reader
 from aifactory.channel.payloads import Failure
+from aifactory.channel.redact import safe_failure
+from aifactory.channel.safe import is_private
 from aifactory.errors import FactoryError
 from aifactory.launch.names import attempt_name, job_name
 from aifactory.launch.result import TRY_AGAIN, Outcome
@@ -132,6 +134,8 @@ class Attempts:
             else:
                 old = attempts[body["attempt"] - 1]
                 error = Failure.model_validate(body["error"]) if body.get("error") else None
+                if error is not None and is_private(self.directory.parent):
+                    error = safe_failure(error)
                 attempts[body["attempt"] - 1] = Attempt(
                     old.number, old.backend, old.job, old.spec, old.started, body["outcome"], error, record.at
                 )

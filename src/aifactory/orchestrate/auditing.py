@@ -29,7 +29,7 @@ def audit(context: dg.AssetExecutionContext, stage: Stage) -> Iterator[dg.AssetC
     origin = origin_of(context.instance, context.run, context.op_def.name)
     key = Key.parse(str(stage.key))
     name = run_name("check", label(key), origin.text)
-    report = Report()
+    report = Report(key)
     with guarded(Namespace.open().class_root(key.access) / RUNS / name):
         target = CheckTarget(stage, names)
         try:

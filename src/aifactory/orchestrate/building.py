@@ -8,6 +8,7 @@ from typing import Any
 import dagster as dg
 
 from aifactory.channel import Audited, Message, StageBuilt
+from aifactory.channel.safe import safe
 from aifactory.datasets import Stage
 from aifactory.errors import FactoryError
 from aifactory.launch import RunResult, plan, resume, run_name
@@ -24,18 +25,19 @@ type Event = dg.MaterializeResult[Any] | dg.AssetCheckResult
 
 
 class Report:
-    """What a build said so far: its snapshot and its checks."""
+    """What a build of `key` said so far: its snapshot and its checks. The class is the key's, whatever is said."""
 
-    def __init__(self) -> None:
+    def __init__(self, key: Key) -> None:
+        self._key = key
         self.built: StageBuilt | None = None
         self.audits: dict[str, Audited] = {}
 
     def take(self, message: Message) -> None:
         if message.method != "report_custom_message":
             return
-        payload = message.payload
+        payload = message.payload if self._key.access == "public" else safe(message.payload)
         if isinstance(payload, StageBuilt):
-            self.built = payload
+            self.built = payload.model_copy(update={"key": str(self._key)})
         elif isinstance(payload, Audited):
             self.audits[payload.check] = payload
 
@@ -50,7 +52,7 @@ def build(context: dg.AssetExecutionContext, stage: Stage) -> Iterator[Event]:
     key = Key.parse(str(stage.key))
     origin = origin_of(context.instance, context.run, context.op_def.name)
     name = run_name("build", label(key), origin.text)
-    report = Report()
+    report = Report(key)
     with guarded(Namespace.open().class_root(key.access) / RUNS / name):
         try:
             planned = resume(name) or plan(stage, requester=requester(context.run), origin=origin.text)
@@ -65,8 +67,6 @@ def outcome(
 ) -> Iterator[Event]:
     """The events of an ended build."""
     asset, built = asset_key(key), report.built
-    if built is not None:
-        built = report.built = built.model_copy(update={"key": str(key)})  # the class is the stage's, whatever is said
     if built is None or built.outcome == "red" or not result.succeeded:
         if built is not None:
             # A version that was red before is only asked the checks that changed.

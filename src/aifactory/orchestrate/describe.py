@@ -9,11 +9,9 @@ from typing import Any
 import dagster as dg
 
 from aifactory.channel import Audited, StageBuilt
+from aifactory.channel.safe import NUMBERS
 from aifactory.orchestrate.keys import access_of
 from aifactory.orchestrate.tables import histogram, metadata_value, table
-
-PRIVATE_SAFE = frozenset({"parts", "dropped", "counts", "kept", "lengths", "tokens"})
-"""What may be shown of private data: numbers only."""
 
 
 def built_metadata(built: StageBuilt, *, run: str, directory: Path) -> dict[str, Any]:
@@ -41,7 +39,7 @@ def built_metadata(built: StageBuilt, *, run: str, directory: Path) -> dict[str,
     if built.previous is not None:
         shown["previous"] = built.previous
     for name, value in built.metadata.items():
-        if name in shown or value in (None, {}, []) or (access != "public" and name not in PRIVATE_SAFE):
+        if name in shown or value in (None, {}, []) or (access != "public" and name not in NUMBERS):
             continue
         shown[name] = _for_people(name, value)
     return shown

@@ -4,14 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
 from typing import Any
 
 import dagster as dg
 
 from aifactory.channel import Message, Progress
-from aifactory.channel.redact import safe_failure
-from aifactory.channel.safe import is_private
 from aifactory.errors import FactoryError
 from aifactory.launch import GateRefused, Plan, Refusal, RunResult, attempt_name, launch
 from aifactory.launch.logs import log_path
@@ -140,8 +137,6 @@ def refusals_table(refusals: Sequence[Refusal]) -> str:
 def ended_badly(result: RunResult, what: str) -> dg.Failure:
     """Why a run that did not succeed failed its step."""
     attempt = result.directory / "attempts" / attempt_name(result.attempt)
-    if result.error is not None and is_private(result.directory):
-        result = replace(result, error=safe_failure(result.error))
     reason = f": {result.error.type}: {result.error.text}" if result.error is not None else ""
     metadata: dict[str, Any] = {
         "outcome": result.outcome,
