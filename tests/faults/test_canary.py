@@ -14,6 +14,9 @@ from tests.faults.canary import hits, planted, said
 from tests.faults.canary_lab import FAILING
 from tests.faults.ward import Ward, live, ward
 
+pytestmark = pytest.mark.timeout(900)
+"""Some twenty processes, of which five load torch: a busy machine takes minutes."""
+
 
 def test_the_search_finds_every_spelling(tmp_path: Path) -> None:
     assert hits(tmp_path) == []

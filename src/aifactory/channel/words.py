@@ -29,38 +29,31 @@ def is_word(name: object) -> bool:
         return False
     if name in MACHINERY:
         return True
-    known = _found.get(name)
-    if known is not None and known[1] == _changed(known[0]):
-        return True
-    for path in _loaded():
-        changed = _changed(path)
-        if changed is not None and name in words_of(path, changed):
-            _found[name] = path, changed
+    # Where it was found last comes first: a journal sync asks for the same columns again and again.
+    modules = [name for name in list(sys.modules) if name.partition(".")[0] in FOLDERS]
+    for module in [_found[name], *modules] if name in _found else modules:
+        if name in _words_in(module):
+            _found[name] = module
             return True
     return False
 
 
-_found: dict[str, tuple[str, tuple[int, int]]] = {}
-"""Where a word was found last: a journal sync asks for the same columns again and again."""
+_found: dict[str, str] = {}
 
 
-def _loaded() -> list[str]:
-    modules = [module for name, module in list(sys.modules.items()) if name.partition(".")[0] in FOLDERS]
-    return [file for module in modules if (file := getattr(module, "__file__", None))]
-
-
-def _changed(path: str) -> tuple[int, int] | None:
-    # With the size: two writes in one tick of the clock have one time.
+def _words_in(module: str) -> frozenset[str]:
+    file = getattr(sys.modules.get(module), "__file__", None)
     try:
-        status = Path(path).stat()
+        status = Path(file or "").stat()
     except OSError:
-        return None
-    return status.st_mtime_ns, status.st_size
+        return frozenset()
+    # With the size: two writes in one tick of the clock have one time.
+    return words_of(file, (status.st_mtime_ns, status.st_size)) if file else frozenset()
 
 
 @cache
 def words_of(path: str, changed: tuple[int, int]) -> frozenset[str]:
-    """The strings and identifiers of one Python file, in the state that it was in then (time and size); none if it can't be read."""
+    """The strings and identifiers of one Python file, as its time and size were then; none if it is no Python."""
     try:
         tree = ast.parse(Path(path).read_bytes())
     except (OSError, SyntaxError, ValueError):
