@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from pathlib import Path
@@ -107,3 +108,11 @@ def test_a_root_that_cannot_be_made_or_written_is_named_and_no_traceback(
     assert "/proc/own" in error.what
     (tmp_path / "file").touch()
     assert "file" in refusal(lambda: make_directory(tmp_path / "file" / "own"), "read_only").what
+
+
+def test_nothing_opens_the_first_root_alone() -> None:
+    """Where the others are left out, the lab's data is not there. `make down` ends this laptop's runs only."""
+    package = Path(roots.__file__).parent
+    pattern = re.compile(r"Namespace\([\w.]*namespace\)|Namespace\([\w.]*root\)")
+    found = [str(path.relative_to(package)) for path in package.rglob("*.py") if pattern.search(path.read_text())]
+    assert found == ["laptop/services.py"]

@@ -418,6 +418,25 @@ def test_many_publish_over_a_read_only_root_at_once_and_make_one_fork(lab: Desk,
     own.ns.resolve(KEY).verify()
 
 
+def _publish_at_the_lab(own: Path, lab: Path, barrier, n: int) -> None:  # type: ignore[no-untyped-def]
+    desk = Desk(Namespace(lab))
+    barrier.wait()
+    for text in "abcd":
+        desk.put(f"lab {n} {text}")
+
+
+def test_a_fork_that_begins_while_the_lab_publishes_left_something_that_the_lab_has(lab: Desk, own: Desk) -> None:
+    lab.put("one")
+    _race(own, lab, [_publish_at_the_lab, _publish, _publish])
+    history = own.publications.history()
+    assert history is not None
+    assert history.found
+    left = history.left
+    assert left is not None
+    assert lab.publications.all()[left.n - 1].sha256 == left.sha256
+    assert [one.n for one in history.records] == list(range(1, len(history.records) + 1))
+
+
 def test_publishers_and_droppers_at_once_leave_a_fork_or_none(lab: Desk, own: Desk) -> None:
     first = lab.put("one")
     own.put("mine")
@@ -433,6 +452,13 @@ def test_publishers_and_droppers_at_once_leave_a_fork_or_none(lab: Desk, own: De
             assert all(one.left is None for one in history.own[1:])
             assert (own.ns.directory(KEY) / "@current").resolve() == own.ns.resolve(KEY).path
         own.ns.resolve(KEY).verify()
+
+
+def test_of_many_that_drop_at_once_one_does(lab: Desk, own: Desk) -> None:
+    lab.put("one")
+    own.put("mine")
+    _race(own, lab, [_drop] * 6)
+    assert len(own.publications.drops()) == 1
 
 
 def _race(own: Desk, lab: Desk, acts: list[Callable[..., None]], allowed: tuple[int, ...] = (0,)) -> None:
