@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from aifactory.namespace import Namespace
 
 SHORT = 16
+WIDEST = 10_000
 FILES = 5
 """Files of a source that are listed; the rest is counted (JSON has all)."""
 HEADINGS: dict[Direction, str] = {"down": "made from", "up": "went into"}
@@ -30,9 +31,11 @@ def show(
     out: Console, nodes: list[Node], directions: list[Direction], records: Records, ns: Namespace, depth: int | None
 ) -> None:
     """Each node with a tree for each direction, and below it the models that it touched."""
+    if not out.is_terminal:
+        out.width = WIDEST  # a terminal folds a line within its tree; elsewhere it would be cut
     view = _View(records.lineage, ns)
     for node in nodes:
-        out.print(view.tree(node, directions, depth), soft_wrap=True)
+        out.print(view.tree(node, directions, depth))
         if "up" in directions:
             out.print(Text(f"models that it touched: {view.models(node)}"), soft_wrap=True)
     for root in records.unreadable:
@@ -51,13 +54,13 @@ class _View:
 
     def tree(self, node: Node, directions: list[Direction], depth: int | None) -> Tree:
         tree = Tree(self._label(Link(node)), guide_style="dim")
+        for line in self._below(node):
+            tree.add(line)
         for direction in directions:
             branch = self._lineage.tree(node, direction, depth)
             heading = tree.add(Text(f"{HEADINGS[direction]}: {self._counted(node, direction)}", "bold"))
             for one in branch.branches:
                 self._grow(heading, one)
-        for line in self._sources(node):
-            tree.add(line)
         return tree
 
     def models(self, node: Node) -> str:
@@ -71,7 +74,7 @@ class _View:
         if branch.elsewhere:
             label.append("  (more at its other place)", "dim")
         grown = tree.add(label)
-        for line in self._sources(branch.link.node):
+        for line in self._below(branch.link.node):
             grown.add(line)
         for one in branch.branches:
             self._grow(grown, one)
@@ -91,17 +94,19 @@ class _View:
             text.append(node.name, "bold")
             recipe = f" of {about['recipe']}" if about.get("recipe") else ""
             spec = f"spec {about['spec'][:SHORT]}" if about.get("spec") else None
-            words = [f"{_noun(node, self._lineage)}{recipe}", spec, *map(_score, about.get("scores", ()))]
+            words = [f"{_noun(node, self._lineage)}{recipe}", spec]
         text.append("  " + ", ".join([word for word in words if word]))
         state = str(about.get("state", ""))
         if state not in ("", "kept"):
             text.append(f"  {state.upper() if state == 'missing' else state}", "red" if state in BAD else "green")
         return text
 
-    def _sources(self, node: Node) -> Iterator[Text]:
-        """The files of a snapshot that was made from nothing: where a lineage ends."""
-        files = () if node in self._listed else self._about(node).get("files", ())
+    def _below(self, node: Node) -> Iterator[Text]:
+        """Where a lineage ends, told once: the files of a snapshot that was made from nothing, the scores of a run."""
+        about = {} if node in self._listed else self._about(node)
         self._listed.add(node)
+        yield from (Text(f"score {_score(one)}") for one in about.get("scores", ()))
+        files = about.get("files", ())
         for one in files[:FILES]:
             yield Text(f"file {one['path']}  {size(one['bytes'])}  sha256 {one['sha256'][:SHORT]}", "dim")
         if len(files) > FILES:
