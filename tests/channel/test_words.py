@@ -10,7 +10,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from aifactory.channel.words import KINDS as WORDS
 from aifactory.channel.words import is_word
+from aifactory.data.identifiers.spans import KINDS
+from aifactory.datasets.checks.crossing import SURE
+from aifactory.datasets.crossed import Crossed
 
 CODE = '''
 """A docstring."""
@@ -57,6 +61,15 @@ def test_strings_and_identifiers_of_the_code_are_words(assets: Path) -> None:
         "shared_train_val",
     ):
         assert is_word(name), name
+
+
+def test_what_a_crossing_counts_by_kind_are_words() -> None:
+    assert KINDS == WORDS
+    assert all(is_word(name.lower()) for name in SURE)
+    assert all(is_word(f"{kind} replaced") and is_word(f"known_{kind}_recall") for kind in KINDS)
+    assert all(is_word(name) for name in Crossed.__dataclass_fields__)
+    # Whoever marked the notes may have called a kind anything.
+    assert not is_word("known_Ada_recall")
 
 
 def test_what_a_value_can_be_part_of_is_none(assets: Path) -> None:

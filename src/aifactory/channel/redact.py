@@ -22,8 +22,9 @@ GIVEN = "@given"
 """Among the rows of a failure: the one of the output."""
 
 SHOWN = frozenset(
-    {"attempt", "class", "code_version", "damaged", "deadline", "digest", "edited", "inputs", "kind", "learn"}
-    | {"lost", "nan", "no_stage", "not_started", "package", "parts", "red_checks", "rolled_back", "worker"}
+    {"attempt", "class", "code_version", "crossing", "crossing_key", "damaged", "deadline", "digest", "edited", "kind"}
+    | {"inputs", "learn", "lost", "nan", "no_stage", "not_started", "package", "parts", "red_checks", "restricted_row"}
+    | {"restricted_zone", "rolled_back", "worker"}
 )
 """Codes of the machinery's own errors whose texts hold keys, versions, counts and names of the code alone. Whoever adds
 one has read every line that raises it: file and column names may be values too."""

@@ -26,8 +26,9 @@ from aifactory.spec.place import access_of_run
 
 WITHHELD = "withheld: private data, see the run's directory"
 AT_WORK = "at work"
-NUMBERS = frozenset({"counts", "dropped", "eod", "kept", "parts", "tokens", "vocabulary"})
-"""What of a build's metadata may be shown of private data: numbers alone, by names of the code."""
+DIGESTS = frozenset({"key", "zone"})
+METADATA = DIGESTS | {"counts", "dropped", "eod", "kept", "parts", "tokens", "vocabulary"}
+"""What of a build's metadata may be shown of private data: numbers, by names of the code, and digests."""
 
 _KEY = r"(public|private)(/[a-z][a-z0-9_]*)+"
 _RUN = r"[a-z][a-z0-9-]{0,62}"
@@ -138,10 +139,15 @@ def _built(built: StageBuilt) -> StageBuilt:
 
 
 def _metadata(values: Mapping[str, Any]) -> dict[str, Any]:
-    kept = {name: value for name, value in values.items() if name in NUMBERS}
-    return {
-        name: _numbers(value) if isinstance(value, Mapping) else value for name, value in kept.items() if _is(value)
-    }
+    found: dict[str, Any] = {}
+    for name in sorted(METADATA & values.keys()):
+        value = values[name]
+        if name in DIGESTS:
+            if _HEX.fullmatch(str(value)):
+                found[name] = value
+        elif _is(value):
+            found[name] = _numbers(value) if isinstance(value, Mapping) else value
+    return found
 
 
 def _is(value: object) -> bool:

@@ -10,6 +10,8 @@ from pathlib import Path
 
 FOLDERS = ("assets", "checks")
 PARTS = ("train", "val", "test")
+KINDS = ("name", "id", "phone", "mail", "address", "date", "age")
+"""Kinds of identifiers that a crossing replaces and counts."""
 
 MACHINERY = frozenset(
     {"bytes", "columns", "distinct", "doc", "documents", "duplicates", "empty", "empty_files", "eod", "faults", "files"}
@@ -18,6 +20,10 @@ MACHINERY = frozenset(
     | {"vocabulary", *PARTS}
     | {f"{what}_{part}" for what in ("rows", "groups") for part in PARTS}
     | {f"shared_{one}_{other}" for one in PARTS for other in PARTS}
+    | {"note", "notes", "patient", "text", "rows_with_survivors", "rows_of_nobody", "patient not in the table", *KINDS}
+    | {"email_address", "iban_code", "credit_card", "known_recall", "other_recall", "precision"}
+    | {f"{whose}_{kind}_{what}" for whose in ("known", "other") for kind in KINDS for what in ("recall", "marked")}
+    | {name for kind in KINDS for name in (f"{kind}_precision", f"{kind} replaced")}
 )
 """Names that the machinery gives to counts and columns."""
 

@@ -9,7 +9,7 @@ from typing import Any
 import dagster as dg
 
 from aifactory.channel import Audited, StageBuilt
-from aifactory.channel.safe import NUMBERS
+from aifactory.channel.safe import METADATA
 from aifactory.orchestrate.keys import access_of
 from aifactory.orchestrate.tables import histogram, metadata_value, table
 
@@ -39,7 +39,7 @@ def built_metadata(built: StageBuilt, *, run: str, directory: Path) -> dict[str,
     if built.previous is not None:
         shown["previous"] = built.previous
     for name, value in built.metadata.items():
-        if name in shown or value in (None, {}, []) or (access != "public" and name not in NUMBERS):
+        if name in shown or value in (None, {}, []) or (access != "public" and name not in METADATA):
             continue
         shown[name] = _for_people(name, value)
     return shown
