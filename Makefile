@@ -1,5 +1,5 @@
 # Two commands to remember: make demo, make test. The rest is for work on the factory; `make help` lists it.
-.PHONY: help demo ui down status test check format locks pictures bench clean
+.PHONY: help demo ui down status test check format locks zone pictures bench clean
 .DEFAULT_GOAL := help
 
 boot = src/aifactory/laptop/bootstrap.sh
@@ -43,6 +43,9 @@ locks: ## resolve all environments again, together; UPGRADE=1 takes newer versio
 	done; grep -v '^numpy==' locks/dev.lock > .aifactory/shared.lock && \
 	$$compile --group crossing --constraints .aifactory/shared.lock --output-file locks/crossing.lock || exit 1; \
 	git diff --stat -- locks
+
+zone: ## fill the folder ZONE with the invented notes of the crossing's example
+	@$(call in,crossing) -m synthetic.clinic --zone "$(ZONE)" $(ARGS)
 
 pictures: ## the screenshots of docs/images, from a real browser
 	@export AIFACTORY_PICTURES=docs/images; $(call in,dev control data crossing train) -m pytest tests/browser $(ARGS)

@@ -31,6 +31,7 @@ def outside(work: Work) -> dict[str, str]:
     nothing of them. Raises FactoryError: "class", "restricted_zone", "crossing_key", "package", "digest"."""
     if work.public:
         raise FactoryError(f"{work.build.key}: a crossing never writes to the public tree", code="class")
+    zone = Zone.open(work.parameters)
     wanted, installed = work.parameters["recognizers"], versions()
     if any(wanted[name] not in (None, installed[name]) for name in wanted):
         raise FactoryError(
@@ -40,7 +41,6 @@ def outside(work: Work) -> dict[str, str]:
             fix="plan it again",
             code="package",
         )
-    zone = Zone.open(work.parameters)
     found = zone.fingerprint()
     if work.parameters["digest"] not in (None, found):
         raise FactoryError(

@@ -65,6 +65,7 @@ def work(project: Project) -> Iterator[Finding]:
     yield _guard("grants", lambda: _grants(project))
     yield _guard("clusters", lambda: _clusters(project))
     yield _mirror()
+    yield _guard("restricted", lambda: _restricted(project))
     yield _guard("git", lambda: _git(project))
     yield _services(project)
 
@@ -162,6 +163,17 @@ def _mirror() -> Finding:
         return Finding("sources", "broken", f"AIFACTORY_MIRROR names no folder: {mirror}", fix)
     held = sorted(path.name for path in Path(mirror).iterdir() if path.is_file())
     return Finding("sources", "ok", f"mirror {mirror}: {', '.join(held) or 'empty'}")
+
+
+def _restricted(project: Project) -> Finding:
+    from aifactory.datasets.zone import KEY, KEY_FILE, load_secret, own_folders
+    from aifactory.namespace.restricted import VARIABLE, open_zone
+
+    if not any(os.environ.get(name) for name in (VARIABLE, KEY, KEY_FILE)):
+        return Finding("restricted", "ok", f"{VARIABLE} is not set: nothing crosses from this machine")
+    outside = own_folders(project)
+    zone, secret = open_zone(".", outside=outside), load_secret(outside)
+    return Finding("restricted", "ok", f"zone {zone.resolve()}, key {secret.id}")
 
 
 def _git(project: Project) -> Finding:

@@ -45,7 +45,7 @@ class Zone:
     @classmethod
     def open(cls, parameters: Mapping[str, Any]) -> Zone:
         """Raises FactoryError: "restricted_zone", "crossing_key"."""
-        outside = _own(Project.current())
+        outside = own_folders(Project.current())
         return cls(open_zone(parameters["zone"], outside=outside), load_secret(outside), parameters)
 
     def fingerprint(self) -> str:
@@ -145,7 +145,8 @@ def load_secret(outside: tuple[Path, ...] = (), environment: Mapping[str, str] |
         raise _key("the file with the key of pseudonyms holds no text", "other bytes", "letters", "make one") from None
 
 
-def _own(project: Project) -> tuple[Path, ...]:
+def own_folders(project: Project) -> tuple[Path, ...]:
+    """Where neither the zone nor its key may stand: the namespace, the project and its state."""
     checkout = (project.state.parent,) if project.state.name == ".aifactory" else ()
     return (project.namespace, *project.lower, project.root, project.state, *checkout)
 

@@ -127,9 +127,9 @@ def _hit(word: Token, person: Person) -> str | None:
 
 
 def _initials(text: str, person: Person) -> Iterator[Found]:
-    given, family = person.names("given")[:1], person.names("family")[-1:]
+    given, family = person.names("given")[:1], person.names("family")
     if given and family:
-        first, last = re.escape(given[0][0]), re.escape(family[0][0])
+        first, last = re.escape(given[0][0]), f"[{re.escape(''.join(sorted({name[0] for name in family})))}]"
         for hit in re.finditer(rf"\b{first}\.\s?(?:\w\.\s?)?{last}\.", text):
             yield Found(hit.start(), hit.end(), "name", f"patient {person.id}", 1)
 
