@@ -64,6 +64,8 @@ def test_a_fork_is_told_and_its_end_too(
     fork = publish(own, KEY, "mine")
     _, cursor = sync(instance, own, cursor)
     assert shown(instance) == (2, fork.version)
+    told = next(iter(materializations(instance, asset_key(KEY))))
+    assert value_of(told, "fork of") == f"publication 1 of {lab.root}"
     for n in range(later):
         current = publish(lab, KEY, f"lab {n}")
     said, cursor = sync(instance, own, cursor)

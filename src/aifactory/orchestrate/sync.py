@@ -185,6 +185,8 @@ def _metadata(ns: Namespace, key: Key, publication: Publication) -> dict[str, An
         shown["inputs"] = inputs_table(publication.inputs)
     if publication.previous:
         shown["previous"] = publication.previous
+    if publication.left:
+        shown["fork of"] = f"publication {publication.left.n} of {publication.left.root}"
     if publication.why:
         shown["why"] = publication.why
     if publication.checkpoint is not None:
