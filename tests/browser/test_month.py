@@ -16,12 +16,12 @@ from typing import Any
 
 import dagster as dg
 import pytest
-from playwright.sync_api import Browser, expect, sync_playwright
+from playwright.sync_api import expect, sync_playwright
 
 from aifactory.laptop.graphql import Client
 from aifactory.namespace import Publications
 from aifactory.orchestrate.sync import sync
-from tests.browser.conftest import chromium
+from tests.browser.conftest import Browser, chromium
 from tests.browser.factory import Answer, Factory, Trained, ended, failures, log, recipe, words
 
 LETTERS = [f"public/letters/{stage}" for stage in ("raw", "parts", "bpe")]
@@ -233,17 +233,20 @@ def test_a_reexecution_with_an_edited_config_resolves_anew_and_shows_all_that_mo
 
 
 @pytest.fixture
-def chrome() -> Iterator[Browser]:
+def browser(client: Client) -> Iterator[Browser]:
     with sync_playwright() as playwright:
-        yield playwright.chromium.launch(executable_path=chromium(), args=["--no-sandbox"])
+        chrome = playwright.chromium.launch(executable_path=chromium(), args=["--no-sandbox"])
+        page = chrome.new_page(viewport={"width": 1280, "height": 800})
+        page.set_default_timeout(30_000)
+        yield Browser(page, client.address)
+        chrome.close()
 
 
 def test_the_button_in_the_browser_gives_the_same_run_and_its_page_says_so(
-    factory: Factory, client: Client, first: Trained, moved: Moved, chrome: Browser
+    factory: Factory, first: Trained, rebuilt: Answer, browser: Browser
 ) -> None:
-    page = chrome.new_page(viewport={"width": 1280, "height": 800})
-    page.set_default_timeout(30_000)
-    page.goto(f"{client.address}/runs/{first.dagster}")
+    page = browser.page
+    page.goto(f"{browser.address}/runs/{first.dagster}")
     with page.expect_request(lambda one: "launchPipelineReexecution" in (one.post_data or "")) as asked:
         page.get_by_role("button", name=re.compile("Re-execute all")).click()
     assert json.loads(asked.value.post_data or "")["variables"] == button(first.dagster)
@@ -252,6 +255,7 @@ def test_the_button_in_the_browser_gives_the_same_run_and_its_page_says_so(
     page.get_by_placeholder("Filter…").fill("identical except")
     said = f"compared with {first.run}, the run that was executed again: identical except: []"
     expect(page.get_by_text(said).first).to_be_visible()
+    browser.picture("re-executed")
     assert factory.run_of(run).spec.hash == first.spec.hash
 
 
