@@ -48,7 +48,7 @@ def test_a_training_shows_its_difference_from_the_run_before_it(world: World, in
     assert "| config | seed | 0 | 3 |" in told["diff"]
     log = logged(instance, result)
     assert f"compared with {before}" in log
-    assert log.index("| config | seed | 0 | 3 |") < log.index(f"attempt 1 of {name}")
+    assert log.index("  config seed: 0 -> 3\n") < log.index(f"attempt 1 of {name}")
 
 
 @pytest.mark.usefixtures("closed")

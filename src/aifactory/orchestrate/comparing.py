@@ -32,6 +32,14 @@ class Comparison:
     def head(self) -> str:
         return f"compared with {self.diff.old}, {self.why}: {self.diff.verdict}"
 
+    def text(self) -> str:
+        """The head, and a line for each field: a log shows no tables."""
+        lines = [self.head]
+        for one in self.diff.changes:
+            known = f"   {summary(one)}" if summary(one) else ""
+            lines.append(f"  {one.group} {one.name}: {' -> '.join(values(one))}{known}")
+        return "\n".join(lines)
+
     def markdown(self) -> str:
         """The verdict, and a table of the fields."""
         rows = [
@@ -67,5 +75,5 @@ def compared(context: dg.OpExecutionContext, plan: Plan, run: str) -> Comparison
         said = in_words(error, private=is_private(plan.class_root / RUNS / run))
         context.log.warning(f"{run} could not be compared with an earlier run: {said}")
         return None
-    context.log.info(f"{found.head}\n\n{found.markdown()}" if found.diff.changes else found.head)
+    context.log.info(found.text())
     return found
