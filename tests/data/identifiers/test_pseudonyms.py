@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from datetime import date
+from itertools import pairwise
 
 import pytest
 from hypothesis import given
@@ -74,14 +75,21 @@ def test_intervals_and_weekdays_stay(key: Secret, first: date, second: date, how
     assert new_first != first
     assert new_second - new_first == second - first
     assert (first - new_first).days % 7 == 0
-    if patient != "P2":  # his name is a month's, so his dates are written in digits
+    # The name of P2 is a month's, so his dates are written in digits; and whether May is short nobody can tell.
+    if patient != "P2" and second.month != 5:
         assert f"then {new_second:{how}} again" in one
     assert method(key).day(patient, first) == new_first.isoformat()
 
 
 @given(keys, st.integers(1, 110), days)
 def test_no_age_over_89_is_left(key: Secret, years: int, on: date) -> None:
-    spelled = [f"a {years}-year-old man", f"aged {years},", f"der {years}-jährige Mann", f"mit {years} Jahren", f"{years} yo"]
+    spelled = [
+        f"a {years}-year-old man",
+        f"aged {years},",
+        f"der {years}-jährige Mann",
+        f"mit {years} Jahren",
+        f"{years} yo",
+    ]
     for text in spelled:
         found = method(key).note(text, "P1", on).text
         assert found == (text.replace(str(years), "90+") if years >= 90 else text)
@@ -102,7 +110,7 @@ def test_any_text_comes_through_and_the_same_way_twice(key: Secret, text: str) -
     assert first == method(key).note(text, "P1", ON)
     places = [(one.start, one.end) for one in first.replaced]
     assert places == sorted(places)
-    assert all(end <= start for (_, end), (start, _) in zip(places, places[1:], strict=False))
+    assert all(end <= start for (_, end), (start, _) in pairwise(places))
     # What was not replaced is still there, in its order.
     at = 0
     for start, end in [*places, (len(text), len(text))]:

@@ -20,7 +20,7 @@ def values(text: str, table: Table, person: Person | None) -> Iterator[Found]:
     """Numbers, mails, addresses of the table, however they are spaced, dashed or broken over lines."""
     runs = tokens(text)
     own: Mapping[str, Known] = table.own.get(person.id, {}) if person else {}
-    longest = max(map(len, (*table.everywhere, *own)), default=0)
+    longest = table.longest
     for first in range(len(runs)):
         joined = [""]
         best: tuple[int, Known] | None = None

@@ -73,13 +73,15 @@ class Known:
 @dataclass
 class Table:
     """Every person by id; `everywhere` and `own` map compact spellings to what is looked for in all notes, and only in
-    those of the person; `families` maps family names to the persons who bear them."""
+    those of the person; `families` maps family names to the persons who bear them, `given` are first names of anybody;
+    `longest` is the length of the longest spelling."""
 
     people: dict[str, Person]
     everywhere: dict[str, Known] = field(default_factory=dict)
     own: dict[str, dict[str, Known]] = field(default_factory=dict)
     families: dict[str, set[str]] = field(default_factory=dict)
     given: set[str] = field(default_factory=set)
+    longest: int = 0
 
     @classmethod
     def of(cls, people: Iterable[Person]) -> Table:
@@ -97,6 +99,8 @@ class Table:
                 for form in forms(name):
                     table.families.setdefault(form, set()).add(person.id)
             table.given |= {form for name in person.names("given") for form in forms(name) if len(form) > 3}
+        spelled = [*table.everywhere, *(spelling for own in table.own.values() for spelling in own)]
+        table.longest = max(map(len, spelled), default=0)
         return table
 
     def _add(self, person: Person, own: dict[str, Known], role: str, value: str) -> None:

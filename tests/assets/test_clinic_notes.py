@@ -1,0 +1,56 @@
+"""The example of a crossing, whole: notes that nobody tuned the method on, and what is made of the published ones."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from aifactory.datasets.checks.crossing import GOALS
+from aifactory.namespace import Publications
+from aifactory.project import Project
+from aifactory.spec import find_recipes
+from tests.build.lab import Lab
+from tests.crossing import STAGE, cross, fill_zone, set_up
+
+
+@pytest.fixture
+def clinic(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Lab]:
+    """The lab with the generator's zone as a user makes it."""
+    (tmp_path / "restricted").mkdir()
+    zone = fill_zone(tmp_path / "restricted")
+    yield set_up(Lab(tmp_path, monkeypatch), zone, tmp_path, monkeypatch)
+    for name in [name for name in sys.modules if name.partition(".")[0] in ("assets", "checks")]:
+        del sys.modules[name]
+
+
+def test_the_method_reaches_its_goals_on_held_out_notes_and_training_data_comes_of_it(clinic: Lab) -> None:
+    crossed = cross(clinic)
+    assert crossed.code == 0, crossed.errors
+    recognition = crossed.audits["recognition"]
+    assert recognition.passed, recognition.reason
+    counts = recognition.counts
+    assert counts["known_recall"] >= GOALS["known"]
+    assert counts["other_recall"] >= GOALS["other"]
+    assert counts["precision"] >= GOALS["precision"]
+    # Every kind is there often enough for its figure to say something.
+    assert min(counts[f"known_{kind}_marked"] for kind in ("name", "id", "phone", "mail", "address", "date")) >= 70
+    assert crossed.audits["no_survivors"].counts["rows"] == 450
+
+    for name in ("clean", "parts", "bpe1k", "ready", "heldout"):
+        told = clinic.build(f"private/clinic/notes/{name}")
+        assert told.error is None, told.error
+    ready = clinic.current("private/clinic/notes/ready")
+    assert ready.manifest.access == "private/clinic"
+    assert ready.manifest.parts == ("train", "val", "test")
+    published = Publications(clinic.ns, "private/clinic/notes/clean").current()
+    assert published is not None
+    assert set(published.inputs) == {STAGE}
+
+
+def test_a_recipe_that_trains_on_it_has_a_private_line() -> None:
+    recipe = find_recipes(Project.current())["clinic_notes"]
+    assert recipe.line == "private/clinic/models/notes"
+    assert recipe.build().mix.keys == ("private/clinic/notes/ready",)
