@@ -9,7 +9,7 @@ from typing import Any
 from aifactory.errors import FactoryError
 from aifactory.launch.lineage import Lineage, Node
 from aifactory.launch.runs import find_run, summary
-from aifactory.namespace import Namespace
+from aifactory.namespace import Namespace, Publications
 
 RESULTS = "results.json"
 
@@ -34,7 +34,8 @@ def _snapshot(node: Node, lineage: Lineage, ns: Namespace) -> dict[str, Any]:
     if not lineage.knows(node):
         return {"state": "unknown"}
     try:
-        manifest = ns.resolve(node.key, node.version).manifest
+        # Not by its name: that would read the journal, which was read already, once for each of its versions.
+        manifest = Publications(ns, node.key).snapshot(node.version).manifest
     except FactoryError as error:
         return {"state": "missing", "problem": error.what}
     found: dict[str, Any] = {"kind": manifest.kind}
