@@ -2,25 +2,19 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from aifactory.errors import FactoryError
 from aifactory.launch.checkpoint import Trained, trained
 from aifactory.launch.clusters import close_matches
-from aifactory.launch.image_commit import image_in_runs
-from aifactory.launch.image_schema import ABOUT
-from aifactory.launch.images import images_directory
-from aifactory.launch.rebuild import rebuild
+from aifactory.launch.older_image import older_image
 from aifactory.launch.runs import get_run
 from aifactory.launch.saved import names_checkpoint
 from aifactory.namespace import Key, Namespace
 from aifactory.project import Project
 from aifactory.spec import Context, ImageName, ImageRef, RunSpec, image_digest
 from aifactory.spec.fit import RESUME
-
-SHORTEST = 8
 
 
 @dataclass(frozen=True)
@@ -128,26 +122,10 @@ class Pins:
             raise _wrong(f"{reader} can't go on from a checkpoint", place, "a recipe", "leave it out, or name a recipe")
 
     def image_ref(self, project: Project, name: ImageName) -> ImageRef:
-        """The image that is named, or else what the checkout makes. Raises FactoryError, code "unknown_image", unless
-        one image of this name on this machine begins so."""
+        """The image that is named, or else what the checkout makes. Raises FactoryError, code "unknown_image"."""
         if self.image is None:
             return ImageRef(name=name, digest=image_digest(project, name))
-        known = sorted({*_on_this_machine(project, name), image_digest(project, name)})
-        found = [digest for digest in known if digest.startswith(self.image)]
-        if len(self.image) < SHORTEST or len(found) != 1:
-            used = image_in_runs(Namespace.of(project), name, self.image) if not found else None
-            again = rebuild(*used) if used else f"aifactory image build {name} --commit <commit>"
-            raise FactoryError(
-                f"{self.image}: {'more than one' if len(found) > 1 else 'no'} image {name} on this machine has this "
-                "digest",
-                found=", ".join(digest[:16] for digest in found) or self.image,
-                expected=f"{SHORTEST} digits or more of one of {', '.join(digest[:16] for digest in known)}",
-                fix="name more digits"
-                if found
-                else f"make it again from git: `{again}`; `aifactory image list` shows those that are here",
-                code="unknown_image",
-            )
-        return ImageRef(name=name, digest=found[0])
+        return older_image(project, name, self.image)
 
 
 NONE = Pins()
@@ -192,12 +170,6 @@ def _inputs(run: str, ns: Namespace) -> tuple[dict[str, str], str | None]:
     place = context.places.get("start") if spec.inputs_of("checkpoint") else None
     read = (ref for ref in (*context.suites, *spec.inputs) if ref.role != RESUME)
     return {ref.key: ref.version for ref in read}, place
-
-
-def _on_this_machine(project: Project, name: str) -> Iterator[str]:
-    for about in images_directory(project).glob(f"*/{ABOUT}"):
-        if json.loads(about.read_bytes())["name"] == name:
-            yield about.parent.name
 
 
 def _wrong(what: str, found: object, expected: object, fix: str) -> FactoryError:
