@@ -28,8 +28,9 @@ ADA = Person(
     },
     date(1960, 2, 1),
 )
+VIOLA = Person("P3", {"given": ("Viola",), "family": ("van der Dussen",)}, None)
 MAY = Person("P2", {"given": ("April",), "family": ("May",)}, date(1970, 1, 1))
-TABLE = Table.of([ADA, MAY])
+TABLE = Table.of([ADA, MAY, VIOLA])
 ON = date(2024, 5, 14)
 FORMATS = ("%Y-%m-%d", "%d.%m.%Y", "%d %B %Y", "%B %d, %Y", "%d-%b-%Y", "%Y%m%d", "%d%b%Y", "%A, %d %B %Y")
 keys = st.binary(min_size=32, max_size=64).map(Secret)
@@ -146,6 +147,11 @@ def test_what_the_table_knows_is_found_in_other_spellings(kind: str, value: str)
     result = method(Secret(b"k" * 32)).note(f"xx: {value}; yy", "P1", ON)
     assert [one.kind for one in result.replaced] == [kind]
     assert TAG.sub("", result.text) == "xx: ; yy"
+
+
+@pytest.mark.parametrize("name", ["V. van der Dussen", "Frau van der Dusen", "Dussen, Viola van der", "VAN DER DUSSEN"])
+def test_particles_of_a_name_go_with_it(name: str) -> None:
+    assert TAG.sub("", method(Secret(b"k" * 32)).note(f"- {name} -", "P3", ON).text) == "-  -"
 
 
 def test_no_number_of_a_lab_is_taken_for_a_date_or_an_identifier() -> None:

@@ -92,6 +92,9 @@ def _with_particles(text: str, start: int, end: int, person: Person) -> tuple[in
         start = before.start()
     while own and (after := re.match(r"\s+([^\W\d_]+)", text[end:])) and _slips(bare(after.group(1)), own):
         end += after.end()
+    initials = {bare(name)[0] for name in person.names()}
+    if own and (before := re.search(r"\b([^\W\d_])\.\s*$", text[:start])) and bare(before.group(1)) in initials:
+        start = before.start()
     return start, end
 
 
