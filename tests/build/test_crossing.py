@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import shutil
 from collections.abc import Iterator, Mapping
@@ -61,7 +62,9 @@ def written(*folders: Path) -> Iterator[tuple[Path, bytes]]:
                 yield path, path.read_bytes()
 
 
-def test_notes_cross_without_anything_of_who_they_are_about(clinic: Lab, zone: Path) -> None:
+def test_notes_cross_without_anything_of_who_they_are_about(
+    clinic: Lab, zone: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     first = cross(clinic)
     assert first.code == 0, first.errors
     assert first.built is not None
@@ -88,6 +91,15 @@ def test_notes_cross_without_anything_of_who_they_are_about(clinic: Lab, zone: P
         assert not [n for n, canary in enumerate(canaries) if canary in content], path
     about = json.loads((clinic.ns.resolve(STAGE).path / "crossing.json").read_text())
     assert about["key"] == load_secret().id
+    # A check can be asked again where the zone and the key are, and nowhere else.
+    assert clinic.check(STAGE, "no_survivors").audits["no_survivors"].passed
+    monkeypatch.delenv(KEY_FILE)
+    monkeypatch.setenv(KEY, OTHER)
+    asked = clinic.check(STAGE, "no_survivors")
+    assert not asked.audits["no_survivors"].passed
+    assert "another key" in str(asked.error) or "check raised" in str(asked.error)
+    monkeypatch.delenv(KEY)
+    monkeypatch.setenv(KEY_FILE, str(tmp_path / "key"))
     # Built again, it is the same build.
     again = cross(clinic)
     assert again.built is not None
@@ -219,6 +231,34 @@ def test_without_a_zone_the_stage_says_what_is_missing_and_all_others_build(
     inside = clinic.build(STAGE)
     assert inside.error is not None
     assert "must not hold one another" in inside.error.what
+
+
+def test_content_that_is_pinned_is_the_only_one_that_crosses(clinic: Lab) -> None:
+    path = clinic.root / "assets" / "private" / "clinic" / "notes.py"
+    path.write_text(path.read_text().replace('"clinic",', f'"clinic", digest="{"0" * 64}",', 1))
+    told = clinic.build(STAGE)
+    assert told.error is not None
+    assert told.error.code == "digest"
+    assert clinic.published(STAGE) == []
+
+
+def test_who_may_not_enter_the_zone_is_told_so(zone: Path) -> None:
+    """As another user, where this one may become another; else behind a door that is closed for everybody."""
+    folder, user = zone.parent, os.geteuid()
+    if user == 0:
+        for place in zone.parents[1:3]:  # pytest keeps them to their owner
+            place.chmod(0o755)
+        folder.chmod(0o700)
+    else:
+        folder.chmod(0)
+    try:
+        if user == 0:
+            os.seteuid(65534)
+        error = zone_refused(folder, Path("/nowhere"))
+    finally:
+        os.seteuid(user)
+        folder.chmod(0o700)
+    assert error.found == "Permission denied"
 
 
 def test_a_crossing_that_is_declared_public_is_refused_when_definitions_load(lab: Lab) -> None:

@@ -32,15 +32,6 @@ def outside(work: Work) -> dict[str, str]:
     if work.public:
         raise FactoryError(f"{work.build.key}: a crossing never writes to the public tree", code="class")
     zone = Zone.open(work.parameters)
-    wanted, installed = work.parameters["recognizers"], versions()
-    if any(wanted[name] not in (None, installed[name]) for name in wanted):
-        raise FactoryError(
-            f"{work.build.key}: other recognizers are installed than those that were planned",
-            found=", ".join(f"{name} {version}" for name, version in installed.items()),
-            expected=", ".join(f"{name} {version}" for name, version in wanted.items()),
-            fix="plan it again",
-            code="package",
-        )
     found = zone.fingerprint()
     if work.parameters["digest"] not in (None, found):
         raise FactoryError(
@@ -49,6 +40,15 @@ def outside(work: Work) -> dict[str, str]:
             expected=f"fingerprint {work.parameters['digest']}",
             fix="restore what was pinned; if what is there is right, change digest=",
             code="digest",
+        )
+    wanted, installed = work.parameters["recognizers"], versions()
+    if any(wanted[name] not in (None, installed[name]) for name in wanted):
+        raise FactoryError(
+            f"{work.build.key}: other recognizers are installed than those that were planned",
+            found=", ".join(f"{name} {version}" for name, version in installed.items()),
+            expected=", ".join(f"{name} {version}" for name, version in wanted.items()),
+            fix="plan it again",
+            code="package",
         )
     return {"zone": found, "key": zone.secret.id}
 
