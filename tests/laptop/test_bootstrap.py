@@ -113,7 +113,7 @@ def bare_checkout(folder: Path) -> Path:
     package = checkout / "src" / "aifactory"
     (package / "laptop").mkdir(parents=True)
     (checkout / "locks").mkdir()
-    for name in ("__init__.py", "errors.py", "project.py", "environments.py"):
+    for name in ("__init__.py", "errors.py", "roots.py", "project.py", "environments.py"):
         (package / name).write_bytes((ROOT / "src" / "aifactory" / name).read_bytes())
     for name in ("bootstrap.py", "bootstrap.sh"):
         (package / "laptop" / name).write_bytes(BOOTSTRAP.with_name(name).read_bytes())
