@@ -6,6 +6,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Iterator, Mapping
+from datetime import date
 from typing import TYPE_CHECKING, Any
 
 from aifactory.datasets.checks.check import Check, CheckResult
@@ -37,13 +38,13 @@ def run_survivors(snapshot: Snapshot, stage: Mapping[str, Any]) -> CheckResult:
     zone = _zone(snapshot, stage)
     people = zone.people()
     ids = {zone.secret.pseudonym("patient", person.id, 16): person.id for person in people}
-    audit = Audit((person.id, dict(person.values)) for person in people)
+    audit = Audit((person.id, dict(person.values), person.birth) for person in people)
     left: Counter[str] = Counter()
     rows = bad = unknown = 0
     for row in _rows(snapshot):
         rows += 1
         unknown += row["patient"] not in ids
-        found = audit.count(row["text"], ids.get(row["patient"], ""))
+        found = audit.count(row["text"], ids.get(row["patient"], ""), date.fromisoformat(row["date"]))
         left += found
         bad += bool(found)
     counts = {"rows": rows, "rows_with_survivors": bad, "rows_of_nobody": unknown, **{k: left[k] for k in sorted(left)}}
@@ -115,5 +116,5 @@ def _rows(snapshot: Snapshot) -> Iterator[dict[str, Any]]:
     from aifactory.data.shards import read_batches
 
     paths = [path for path in snapshot.paths() if path.suffix == ".parquet"]
-    for batch in read_batches(paths, ["patient", "text"]):
+    for batch in read_batches(paths, ["patient", "date", "text"]):
         yield from batch.to_pylist()
