@@ -17,7 +17,8 @@ from aifactory.laptop.services import Services
 from aifactory.project import Project
 
 CHECKOUT = Path(__file__).resolve().parents[2]
-COPIED = ("checks", "recipes", "locks")
+COPIED = ("checks", "locks")
+RECIPES = "recipes/tiny.py"
 DATASET = "public/icd10cm"
 BUILD_SECONDS = 240
 
@@ -56,6 +57,8 @@ class Lab:
         shutil.copy(CHECKOUT / "assets" / f"{DATASET}.py", self.file)
         for folder in COPIED:
             shutil.copytree(CHECKOUT / folder, self.project / folder, ignore=shutil.ignore_patterns("__pycache__"))
+        (self.project / RECIPES).parent.mkdir()
+        shutil.copy(CHECKOUT / RECIPES, self.project / RECIPES)
         shutil.copy(CHECKOUT / "clusters.toml", self.project)
         self.environment = {
             "AIFACTORY_PROJECT": str(self.project),
