@@ -51,7 +51,8 @@ pictures: ## the screenshots of docs/images, from a real browser
 	@export AIFACTORY_PICTURES=docs/images; $(call in,dev control data crossing train) -m pytest tests/browser $(ARGS)
 
 bench: ## the benchmarks; their figures stand in benchmarks/README.md
-	@python=$$(sh $(boot) dev control data crossing train) && "$$python" benchmarks/load.py $(ARGS) && "$$python" benchmarks/evaluation_latency.py
+	@python=$$(sh $(boot) dev control data crossing train) && "$$python" benchmarks/load.py $(ARGS) && \
+	"$$python" benchmarks/gate.py && "$$python" benchmarks/evaluation_latency.py
 
 clean: down ## remove everything that was made here: .aifactory, with its snapshots, runs and environments
 	@rm -rf .aifactory

@@ -48,3 +48,12 @@ def test_an_edge_that_is_not_allowed_stops_every_command_with_its_fix(lab: Lab) 
     assert "private/clinic/notes/raw -> public/leak/rows" in answer.err
     assert "move it under private/clinic" in answer.err
     assert "secret" not in answer.out + answer.err
+
+
+def test_a_launch_of_another_class_than_the_one_that_is_executed_is_refused(built: Lab) -> None:
+    answer = built("launch", "public/letters/clean", "--json", AIFACTORY_LOAD="private/clinic")
+    assert answer.code == 1
+    error = answer.json["error"]
+    assert (error["code"], error["found"], error["expected"]) == ("other_location", "public", "private/clinic")
+    assert built("runs", "--json").json == built("runs", "--json", AIFACTORY_LOAD="public").json
+    assert built("launch", "public/letters/clean", AIFACTORY_LOAD="public").code == 0

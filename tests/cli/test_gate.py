@@ -21,6 +21,14 @@ def test_a_plan_lists_what_the_gate_would_refuse_and_exits_as_a_launch_would(bui
     assert "[no_queue] the cluster local has no queue 'fast'" in shown
 
 
+def test_what_is_not_built_does_not_hide_that_there_is_no_such_cluster(lab: Lab) -> None:
+    answer = lab("plan", CLEAN, "--cluster", "gpu7", "--json")
+    assert answer.code == 3
+    found = {one["code"]: one["found"] for one in answer.json["error"]["refusals"]}
+    assert found.keys() == {"input_not_built", "unknown_cluster"}
+    assert found["unknown_cluster"] == "gpu7"
+
+
 def test_an_override_needs_a_reason_and_a_code_that_may_be_allowed(built: Lab) -> None:
     for options, code in (
         (("--allow", "check_red"), "why"),

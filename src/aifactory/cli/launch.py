@@ -70,6 +70,8 @@ def launch_command(
     replayed, a lost one is followed by another.
     """
     from aifactory.launch import launch, run_name
+    from aifactory.launch.scope import Scope
+    from aifactory.namespace import Namespace
 
     planned = make(
         what,
@@ -88,6 +90,7 @@ def launch_command(
         stall=stall,
         resume_from=resume_from,
     )
+    Scope.current().require(Namespace.open().canonical(planned.path), f"the {planned.kind} {planned.label}")
     name = name or run_name(planned.kind, planned.label)
     say(f"run {name}   spec {planned.hash}")
     stopped = _Stop()

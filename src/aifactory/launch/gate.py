@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Collection, Iterable
 
 from aifactory.launch.asked import Facts, ImageFact
 from aifactory.launch.clusters import close_matches
@@ -130,27 +131,32 @@ def _entry(image: ImageFact) -> str:
 
 
 def _cluster(facts: Facts) -> list[Refusal]:
-    if facts.cluster not in facts.clusters:
+    known = (("queue", facts.queue, facts.queues), ("priority", facts.priority, facts.priorities))
+    return unknown_place(facts.cluster, facts.clusters, known)
+
+
+def unknown_place(
+    cluster: str, clusters: Collection[str], asked: Iterable[tuple[str, str | None, Collection[str]]]
+) -> list[Refusal]:
+    """Of a cluster that is none of `clusters`, and of what a run asks of it: the field, its value, those that exist."""
+    if cluster not in clusters:
         return [
             Refusal(
                 "unknown_cluster",
-                f"there is no cluster {facts.cluster!r}",
-                found=facts.cluster,
-                expected=close_matches(facts.cluster, list(facts.clusters)),
+                f"there is no cluster {cluster!r}",
+                found=cluster,
+                expected=close_matches(cluster, list(clusters)),
                 fix="name one of clusters.toml, or add it there",
             )
         ]
-    found = []
-    asked = (("queue", facts.queue, facts.queues), ("priority", facts.priority, facts.priorities))
-    for name, value, known in asked:
-        if value is not None and value not in known:
-            found.append(
-                Refusal(
-                    f"no_{name}",
-                    f"the cluster {facts.cluster} has no {name} {value!r}",
-                    found=value,
-                    expected=close_matches(value, list(known)),
-                    fix=f"leave {name} out" if not known else f"name one that {facts.cluster} has",
-                )
-            )
-    return found
+    return [
+        Refusal(
+            f"no_{name}",
+            f"the cluster {cluster} has no {name} {value!r}",
+            found=value,
+            expected=close_matches(value, list(known)),
+            fix=f"leave {name} out" if not known else f"name one that {cluster} has",
+        )
+        for name, value, known in asked
+        if value is not None and value not in known
+    ]

@@ -11,9 +11,18 @@ from aifactory.datasets import Stage, find_stages
 from aifactory.errors import FactoryError
 from aifactory.launch.allowance import allowance
 from aifactory.launch.checkpoint import is_line
-from aifactory.launch.clusters import close_matches
+from aifactory.launch.clusters import close_matches, load_clusters
+from aifactory.launch.gate import unknown_place
 from aifactory.launch.pins import Pins
-from aifactory.launch.resolve import resolve_checks, resolve_evaluation, resolve_recipe, resolve_stage, started_from
+from aifactory.launch.refusal import GateRefused, Refusal
+from aifactory.launch.resolve import (
+    Resolved,
+    resolve_checks,
+    resolve_evaluation,
+    resolve_recipe,
+    resolve_stage,
+    started_from,
+)
 from aifactory.launch.runs import find_run
 from aifactory.launch.saved import names_checkpoint
 from aifactory.namespace import Namespace, load_grants
@@ -138,21 +147,40 @@ def plan(
         )
     if isinstance(target, str):
         target = _named(ns.short(target), project)
-    if isinstance(target, Recipe):
-        resolved = resolve_recipe(target, overrides, ns, project, pinned)
-    else:
-        _no_overrides(str(target), overrides)
-        if isinstance(target, Stage):
-            resolved = resolve_stage(target, ns, project, pinned)
-        elif isinstance(target, CheckTarget):
-            _no_pins(f"a check of {target.stage.key}", pinned)
-            resolved = resolve_checks(target.stage, target.checks, target.version, ns, project)
-        else:
-            resolved = resolve_evaluation(target.checkpoint, ns, project, pinned)
+    try:
+        resolved = _resolve(target, overrides, ns, project, pinned)
+    except GateRefused as refused:
+        raise refused.beside(_unknown_place(project, cluster, queue, priority)) from None
     asked["pins"] = pinned.said(resolved.spec.image)
     context = _context(resolved.context, asked, ns, project)
     path = freeze(ns, resolved.spec, _resolution(context), grants=context.grants)
     return Plan(resolved.spec, context, resolved.spec.hash, path, resolved.label)
+
+
+def _resolve(
+    target: Recipe | Stage | CheckTarget | EvaluateTarget,
+    overrides: Sequence[str] | Mapping[str, object],
+    ns: Namespace,
+    project: Project,
+    pins: Pins,
+) -> Resolved:
+    if isinstance(target, Recipe):
+        return resolve_recipe(target, overrides, ns, project, pins)
+    _no_overrides(str(target), overrides)
+    if isinstance(target, Stage):
+        return resolve_stage(target, ns, project, pins)
+    if isinstance(target, CheckTarget):
+        _no_pins(f"a check of {target.stage.key}", pins)
+        return resolve_checks(target.stage, target.checks, target.version, ns, project)
+    return resolve_evaluation(target.checkpoint, ns, project, pins)
+
+
+def _unknown_place(project: Project, cluster: str, queue: str | None, priority: str | None) -> list[Refusal]:
+    """What the gate would say of it: without inputs there is no spec for the gate to look at."""
+    clusters = load_clusters(project)
+    known = clusters.get(cluster)
+    queues, priorities = ((), ()) if known is None else (known.queues, known.priorities)
+    return unknown_place(cluster, clusters, (("queue", queue, queues), ("priority", priority, priorities)))
 
 
 def resume(run: str, *, ns: Namespace | None = None) -> Plan | None:

@@ -30,11 +30,19 @@ class GateRefused(FactoryError):
     """Every reason at once, in `refusals`. The process exits 3."""
 
     def __init__(self, refusals: list[Refusal], *, what: str = "the gate refused this run"):
-        self.refusals = refusals
+        self.refusals, self.of = refusals, what
         super().__init__(
             f"{what}:\n" + "\n".join(str(refusal) for refusal in refusals),
             code=refusals[0].code if len(refusals) == 1 else "refused",
         )
 
     def __reduce__(self) -> tuple[object, ...]:
-        return (GateRefused, (self.refusals,))
+        return (_again, (self.refusals, self.of))
+
+    def beside(self, more: list[Refusal]) -> GateRefused:
+        """The same with further reasons."""
+        return GateRefused([*self.refusals, *more], what=self.of)
+
+
+def _again(refusals: list[Refusal], what: str) -> GateRefused:
+    return GateRefused(refusals, what=what)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import sys
+import traceback
 from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
@@ -53,10 +54,13 @@ def _import(root: Path, path: Path) -> ModuleType:
     except FactoryError:
         raise
     except Exception as error:
+        place = _place(root, error)
+        own = path.relative_to(root)
         raise FactoryError(
-            f"{path.relative_to(root)} can't be imported",
-            found=f"{type(error).__name__}: {error}",
-            fix="mend the file; `python -m " + name + "` shows the whole trace",
+            f"{own} can't be imported",
+            found=f"{type(error).__name__}: {error}" + (f" (at {place})" if place else ""),
+            expected="a module that imports without an error",
+            fix=f"mend {place or own}; `python -m {name}` shows the whole trace",
             code="import",
         ) from error
     if module.__file__ is None or Path(module.__file__).resolve() != path.resolve():
@@ -88,3 +92,12 @@ def _forget_others(root: Path) -> None:
     for name in ours:
         if name.partition(".")[0] in foreign:
             del sys.modules[name]
+
+
+def _place(root: Path, error: Exception) -> str:
+    """The last line of the project itself that the error went through, as `file:line`; empty where there is none."""
+    frames = [(one.filename, one.lineno) for one in traceback.extract_tb(error.__traceback__)]
+    if isinstance(error, SyntaxError) and error.filename:
+        frames.append((error.filename, error.lineno))
+    own = [(Path(file), line) for file, line in frames if Path(file).is_relative_to(root)]
+    return f"{own[-1][0].relative_to(root)}:{own[-1][1]}" if own else ""
