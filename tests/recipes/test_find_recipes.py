@@ -153,7 +153,7 @@ def test_an_error_in_a_recipe_or_its_file_names_both(make: Make) -> None:
     refused(make(a='@recipe(line="public/models/a")\ndef bad():\n    return 1 / 0\n'), "recipe", "bad", "division")
     refused(make("second", a="import nothing_like_this\n"), "import", "recipes/a.py", "nothing_like_this")
     refused(make("third", a="def broken(:\n"), "import", "recipes/a.py:6", "SyntaxError")
-    below = make("fourth", a="from recipes.b import two\n", b="two = 1\nnot_there\n")
+    below = make("below", a="from recipes.b import two\n", b="two = 1\nnot_there\n")
     refused(below, "import", "recipes/a.py can't be imported", "mend recipes/b.py:7")
     wrong = '@recipe(line="public/models/a")\ndef bad():\n    return config().evolve({"seeds": 1})\n'
     refused(make("fourth", a=wrong), "unknown_override", "seeds", "recipe bad (recipes.a)")
