@@ -102,9 +102,9 @@ def _history(one: Book, below: Sequence[History]) -> History:
 
 def no_fork(key: Key, roots: Sequence[Path], found: str, expected: str) -> FactoryError:
     """The error for what can't be dropped."""
-    lower = ", ".join(map(str, roots[1:])) or "no read-only root"
+    lower = f"over {', '.join(map(str, roots[1:]))}" if roots[1:] else "(AIFACTORY_ROOT names no read-only root)"
     return FactoryError(
-        f"{key} is no fork in {roots[0]} over {lower}",
+        f"{key} is no fork in {roots[0]} {lower}",
         found=found,
         expected=expected,
         fix=f"`aifactory versions {key}` shows where it is read from",

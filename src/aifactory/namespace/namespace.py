@@ -196,11 +196,12 @@ class Namespace:
     def _unpublished(self, key: Key) -> FactoryError:
         known = self.keys()
         close = difflib.get_close_matches(key, known, 3)
+        how = "promote a checkpoint of this line" if key.is_line else f"materialize {key}"
         return FactoryError(
             f"{key} was never published in {', '.join(map(str, self.roots))}",
             found=f"{len(known)} published keys" + (f", close ones: {', '.join(close)}" if close else ""),
             expected=f"a publication of {key}",
-            fix=f"materialize {key}, or check its name and AIFACTORY_ROOT",
+            fix=f"{how}, or check its name and AIFACTORY_ROOT",
             code="unpublished",
         )
 
