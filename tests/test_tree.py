@@ -73,7 +73,8 @@ def test_addresses_name_known_sites_only():
 
 
 def test_nothing_private_of_dagster_is_imported():
-    private = re.compile(r"^\s*(?:from|import) dagster\.?_", re.MULTILINE)
+    # dagster_ray's models are imported inside a function; a module of it that begins with _ is private too.
+    private = re.compile(r"^\s*(?:from|import) dagster(?:\._|_(?!ray\b)|_ray\S*\._)", re.MULTILINE)
     assert not [str(path) for path, text in sources() if private.search(text)]
 
 

@@ -9,6 +9,7 @@ from typing import Literal
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from aifactory.errors import FactoryError
+from aifactory.launch.kube_cluster import KubeCluster
 from aifactory.project import Project
 
 FILE = "clusters.toml"
@@ -16,8 +17,9 @@ FEW = 5
 
 
 class Cluster(BaseModel):
-    """One place. `queues` and `priorities` are the names that a run may ask for; `local` has none. `stall_seconds`: how
-    long an attempt may say nothing, neither message nor log line, before it is ended, unless its launch says else."""
+    """A place that is this machine. `queues` and `priorities` are the names that a run may ask for; `local` has none.
+    `stall_seconds`: how long an attempt may say nothing, neither message nor log line, before it is ended, unless its
+    launch says else."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -33,8 +35,12 @@ class Cluster(BaseModel):
         return self.backend == "local"
 
 
-def load_clusters(project: Project) -> dict[str, Cluster]:
-    """Clusters by name. Raises FactoryError, code "clusters", naming the table and the field that is wrong."""
+type AnyCluster = Cluster | KubeCluster
+
+
+def load_clusters(project: Project) -> dict[str, AnyCluster]:
+    """Clusters by name, checked without the network. Raises FactoryError, code "clusters", naming the table and the
+    field that is wrong."""
     path = project.root / FILE
     try:
         tables = tomllib.loads(path.read_text())
@@ -44,17 +50,21 @@ def load_clusters(project: Project) -> dict[str, Cluster]:
         ) from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise FactoryError(f"{path} is not TOML", found=error, fix="correct that line", code="clusters") from error
-    clusters = {}
+    clusters: dict[str, AnyCluster] = {}
     for name, table in tables.items():
         if not isinstance(table, dict):
             raise FactoryError(
                 f"{path}: {name} is not a table", found=repr(table), expected=f"[{name}]", code="clusters"
             )
         try:
-            clusters[name] = Cluster(name=name, **table)
+            clusters[name] = _kind(table)(name=name, **table)
         except (ValidationError, TypeError) as error:
             raise FactoryError(f"{path}: cluster {name!r} is wrong", found=_first(error), code="clusters") from error
     return clusters
+
+
+def _kind(table: dict[str, object]) -> type[Cluster] | type[KubeCluster]:
+    return KubeCluster if table.get("backend") == "kuberay" else Cluster
 
 
 def close_matches(name: str, known: list[str]) -> str:

@@ -79,6 +79,7 @@ def launch(
     )
     plan = check_in(plan, directory, ns=ns, project=project)
     attempts = Attempts(directory)
+    _runs_here(plan.context, project)
     backend = Local(plan, directory, ns=ns, project=project, say=listener.change)
     budgets = _budgets(plan.context, project)
     private = ns.class_of(plan.class_root) != "public"
@@ -115,6 +116,18 @@ def launch(
             result = _follow(attempts, attempt, watch, listener, launched=launched)
         if result.outcome not in AGAIN or attempt.number >= tries:
             return result
+
+
+def _runs_here(context: Context, project: Project) -> None:
+    cluster = load_clusters(project).get(context.cluster)
+    if cluster is not None and not cluster.laptop:
+        raise FactoryError(
+            f"nothing launches on {context.cluster} from here yet",
+            found=f"backend {cluster.backend}",
+            expected="backend local",
+            fix="launch on `local`",
+            code="backend",
+        )
 
 
 def _budgets(context: Context, project: Project) -> Budgets:
