@@ -64,7 +64,11 @@ class Crossed:
 
 def cross(lab: Lab, fault: str = "pass") -> Crossed:
     """Build the crossing's stage as a run does; `fault` is run first."""
-    attempt = lab.recorded(STAGE, access="private/clinic")
+    return run(lab.recorded(STAGE, access="private/clinic"), fault)
+
+
+def run(attempt: Path, fault: str = "pass") -> Crossed:
+    """The run of an attempt that was planned before."""
     code = f"{fault}\nimport sys; from aifactory.run import main; sys.exit(main())"
     command = [str(crossing_python()), "-c", code, "--run", str(attempt.parents[1]), "--attempt", "1"]
     environment = {**os.environ, "PYTHONPATH": str(CHECKOUT / "src")}

@@ -6,6 +6,7 @@ import subprocess
 import sys
 import textwrap
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -17,6 +18,8 @@ from aifactory.channel.reader import Reader
 from aifactory.datasets import Stage, build_config, check_config, find_stages
 from aifactory.datasets.config import SNAPSHOT
 from aifactory.errors import FactoryError
+from aifactory.launch import GateRefused
+from aifactory.launch.restricted import with_zone
 from aifactory.namespace import Namespace, Publications, Snapshot
 from aifactory.project import Project
 from aifactory.spec import Build, Context, ImageRef, InputRef, RunSpec
@@ -72,6 +75,11 @@ class Lab:
         return find_stages(Project.current())
 
     def spec(self, stage: Stage, config: Build | None = None) -> RunSpec:
+        config = config or build_config(stage)
+        if stage.factory == "crossing":
+            # What a planner refuses, a build has to refuse by itself too.
+            with suppress(GateRefused):
+                config = with_zone(config, Project.current())
         inputs = [
             InputRef.model_validate(
                 {
@@ -86,7 +94,7 @@ class Lab:
         ]
         return RunSpec(
             kind="build",
-            config=config or build_config(stage),
+            config=config,
             inputs=tuple(inputs),
             image=ImageRef(name="data", digest="0" * 64),
         )

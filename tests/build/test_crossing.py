@@ -15,8 +15,11 @@ import pytest
 from aifactory.datasets.zone import KEY, KEY_FILE, load_secret
 from aifactory.errors import FactoryError
 from aifactory.namespace.restricted import VARIABLE, open_zone
+from aifactory.spec import RunSpec
+from aifactory.spec.diff import diff
+from aifactory.spec.difference import Side
 from tests.build.lab import Lab
-from tests.crossing import OTHER, SECRET, STAGE, cross, fill_zone, set_up
+from tests.crossing import OTHER, SECRET, STAGE, cross, fill_zone, run, set_up
 
 SILENCED = "import aifactory.data.identifiers.known as known; known.{} = lambda *given: iter(())"
 
@@ -113,6 +116,9 @@ def test_another_key_makes_another_build_of_which_nobody_can_tell_who_is_who(cli
     second = cross(clinic).built
     assert first is not None
     assert second is not None
+    one, other = (RunSpec.load(path) for path in sorted(clinic.ns.root.glob("private/clinic/runs/*/spec.json")))
+    changed = {change.name for change in diff(Side("one", one), Side("other", other)).changes}
+    assert changed == {"parameters.restricted.fingerprint", "parameters.restricted.key"}
     assert second.outcome == "published"
     assert second.build_key != first.build_key
     after = rows(clinic)
@@ -122,6 +128,51 @@ def test_another_key_makes_another_build_of_which_nobody_can_tell_who_is_who(cli
     tags = [set(re.findall(r"\[\w+:[A-Z2-7]{8}\]", str(found))) for found in (before, after)]
     assert len(tags[0]) > 100
     assert not tags[0] & tags[1]
+
+
+def moved(zone: Path, folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A copy of the zone that a test may change, as the zone."""
+    shutil.copytree(zone, folder / "moved" / "clinic")
+    (folder / "moved").chmod(0o700)
+    monkeypatch.setenv(VARIABLE, str(folder / "moved"))
+    return folder / "moved" / "clinic"
+
+
+def test_what_was_read_is_in_the_spec(clinic: Lab, zone: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    copy = moved(zone, tmp_path, monkeypatch)
+    stage = clinic.stages()[STAGE]
+    before, same = clinic.spec(stage), clinic.spec(stage)
+    assert before.hash == same.hash
+    (copy / "patients.csv").write_text((copy / "patients.csv").read_text() + "\n")
+    after = clinic.spec(stage)
+    assert before.hash != after.hash
+    found = diff(Side("before", before), Side("after", after)).changes
+    assert [change.name for change in found] == ["parameters.restricted.fingerprint"]
+    assert SECRET not in before.to_bytes().decode()
+
+
+def test_other_content_or_another_key_than_was_planned_is_refused(
+    clinic: Lab, zone: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    copy = moved(zone, tmp_path, monkeypatch)
+    attempt = clinic.recorded(STAGE, access="private/clinic")
+    planned = RunSpec.load(attempt.parents[1] / "spec.json").build.parameters["restricted"]
+    notes = (copy / "notes.jsonl").read_text()
+    (copy / "notes.jsonl").write_text(notes.partition("\n")[0] + "\n")
+    content = run(attempt).error
+    (copy / "notes.jsonl").write_text(notes)
+    again = clinic.recorded(STAGE, access="private/clinic")
+    (tmp_path / "key").write_text(OTHER)
+    key = run(again).error
+    assert content is not None
+    assert key is not None
+    assert (content.code, key.code) == ("restricted_zone", "crossing_key")
+    assert planned["fingerprint"] in str(content)
+    assert STAGE in str(content)
+    assert "plan it again" in str(content)
+    assert planned["key"] in str(key)
+    assert load_secret().id in str(key)
+    assert clinic.published(STAGE) == []
 
 
 @pytest.mark.parametrize(("matcher", "kind"), [("own_names", "name"), ("values", "id")])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +19,7 @@ from aifactory.datasets.checks.crossing import ABOUT
 from aifactory.datasets.crossed import Crossed
 from aifactory.datasets.report import count, drop
 from aifactory.datasets.schema import columns_of, of
-from aifactory.datasets.zone import Zone
+from aifactory.datasets.zone import RESTRICTED, Zone
 from aifactory.errors import FactoryError
 
 SCHEMA = of(Crossed).arrow()
@@ -32,7 +32,9 @@ def outside(work: Work) -> dict[str, str]:
     if work.public:
         raise FactoryError(f"{work.build.key}: a crossing never writes to the public tree", code="class")
     zone = Zone.open(work.parameters)
-    found = zone.fingerprint()
+    seen = zone.seen()
+    _as_planned(work, seen)
+    found = seen["fingerprint"]
     if work.parameters["digest"] not in (None, found):
         raise FactoryError(
             f"{work.build.key}: the restricted zone does not hold what is pinned",
@@ -50,7 +52,24 @@ def outside(work: Work) -> dict[str, str]:
             fix="plan it again",
             code="package",
         )
-    return {"zone": found, "key": zone.secret.id}
+    return {"zone": found, "key": seen["key"]}
+
+
+def _as_planned(work: Work, seen: Mapping[str, str]) -> None:
+    """The key first: another one makes another fingerprint of the same content."""
+    planned = work.parameters.get(RESTRICTED) or {}
+    for name, what, code in (
+        ("key", "the key of pseudonyms is not the one that was planned with", "crossing_key"),
+        ("fingerprint", "the restricted zone does not hold what was planned", "restricted_zone"),
+    ):
+        if seen[name] != planned.get(name):
+            raise FactoryError(
+                f"{work.build.key}: {what}",
+                found=f"{name} {seen[name]}",
+                expected=f"{name} {planned.get(name, 'that the spec names, and it names none')}",
+                fix="plan it again, or restore what was planned with",
+                code=code,
+            )
 
 
 def build(work: Work, staging: Path) -> Made:

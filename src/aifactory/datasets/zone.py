@@ -20,6 +20,9 @@ from aifactory.project import Project
 from aifactory.store import hash_file
 
 KEY_FILE, KEY = "AIFACTORY_CROSSING_KEY_FILE", "AIFACTORY_CROSSING_KEY"
+CONTENT = ("notes", "patients")
+RESTRICTED = "restricted"
+"""The parameter of a planned crossing that names what it reads: {"fingerprint": ..., "key": ...}."""
 
 
 @dataclass(frozen=True)
@@ -49,10 +52,14 @@ class Zone:
         return cls(open_zone(parameters["zone"], outside=outside), load_secret(outside), parameters)
 
     def fingerprint(self) -> str:
-        """What stands for the content of the notes and of the patient table: 64 hex digits, told by the key only."""
-        names = ("notes", "patients")
-        digests = "".join(hash_file(self._file(name))[1] for name in names)
+        """What stands for the content of the notes and of the patient table: 64 hex digits, told by the key only.
+        The files are read as streams, whatever their size."""
+        digests = "".join(_digest(self._file(name), name) for name in CONTENT)
         return self.secret.fingerprint(self.parameters["zone"], digests.encode())
+
+    def seen(self) -> dict[str, str]:
+        """What stands in the zone and the key that it is read with, by what tells nothing of them."""
+        return {"fingerprint": self.fingerprint(), "key": self.secret.id}
 
     def people(self) -> list[Person]:
         """The patient table."""
@@ -97,16 +104,34 @@ class Zone:
                     raise _wrong(f"row {n} of the {which} can't be read", type(error).__name__, expected) from None
 
     def _file(self, name: str) -> Path:
-        path = self.folder / str(self.parameters[name])
-        if not path.is_file() or not path.resolve().is_relative_to(self.folder.resolve()):
-            raise FactoryError(
-                f"the restricted zone {self.parameters['zone']} has no file for `{name}`",
-                found="no such file in it",
-                expected=self.parameters[name],
-                fix="put it there, or correct the stage's parameter",
-                code="restricted_zone",
-            )
-        return path
+        return file_of(self.folder, self.parameters, name)
+
+
+def file_of(folder: Path, parameters: Mapping[str, Any], name: str) -> Path:
+    """The file in the zone's folder that the parameter `name` names; FactoryError, code "restricted_zone"."""
+    path = folder / str(parameters[name])
+    if not path.is_file() or not path.resolve().is_relative_to(folder.resolve()):
+        raise FactoryError(
+            f"the restricted zone {parameters['zone']} has no file for `{name}`",
+            found="no such file in it",
+            expected=parameters[name],
+            fix="put it there, or correct the stage's parameter",
+            code="restricted_zone",
+        )
+    return path
+
+
+def _digest(path: Path, name: str) -> str:
+    try:
+        return hash_file(path)[1]
+    except OSError as error:
+        raise FactoryError(
+            f"the file for `{name}` of the restricted zone can't be read",
+            found=error.strerror,
+            expected="a file that this identity may read",
+            fix="run this as the identity that may read it",
+            code="restricted_zone",
+        ) from None
 
 
 def load_secret(outside: tuple[Path, ...] = (), environment: Mapping[str, str] | None = None) -> Secret:

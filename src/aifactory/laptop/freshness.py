@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from aifactory.datasets import Stage
+from aifactory.datasets.zone import RESTRICTED
 from aifactory.errors import FactoryError
 from aifactory.launch.runs import find_run
 from aifactory.namespace import Namespace, Publication, Publications
@@ -56,4 +57,7 @@ def _differs(ns: Namespace, stage: Stage, current: Publication) -> bool:
     except (FactoryError, OSError):
         # Whether the parameters are still the same can't be seen: the builder compares build keys, and reuses.
         return True
-    return made_by is None or made_by.build.parameters != stage.parameters
+    if made_by is None:
+        return True
+    # What a crossing read is no part of how its stage is declared.
+    return {name: value for name, value in made_by.build.parameters.items() if name != RESTRICTED} != stage.parameters

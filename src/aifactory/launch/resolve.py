@@ -14,6 +14,7 @@ from aifactory.launch.checkpoint import checkpoint_digest as checkpoint_digest
 from aifactory.launch.inputs import Resolver
 from aifactory.launch.line import promoted_or_refused
 from aifactory.launch.pins import NONE, Pins
+from aifactory.launch.restricted import with_zone
 from aifactory.launch.resuming import resumed_input
 from aifactory.namespace import Namespace, Publications
 from aifactory.project import Project
@@ -103,7 +104,8 @@ def _same_tokenizer(start: Trained, tokenizer: InputRef, ns: Namespace) -> None:
 
 
 def resolve_stage(stage: Stage, ns: Namespace, project: Project, pins: Pins = NONE) -> Resolved:
-    """A build of the stage's key from the pinned or current versions of its inputs.
+    """A build of the stage's key from the pinned or current versions of its inputs; a crossing's from what stands in
+    the restricted zone now.
 
     The context keeps, under places["@journal"], the number of the key's journal that this build starts from.
     """
@@ -114,6 +116,8 @@ def resolve_stage(stage: Stage, ns: Namespace, project: Project, pins: Pins = NO
     pins.check(config.key, read, needed=read)
     refs = [resolver.current(edge.role, _kind(edge.kind), edge.key, _part(edge.part)) for edge in stage.edges]
     resolver.check()
+    if stage.factory == "crossing":
+        config = with_zone(config, project)
     spec = RunSpec(
         kind="build",
         config=config,
