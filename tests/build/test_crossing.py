@@ -14,6 +14,7 @@ import pytest
 
 from aifactory.datasets.zone import KEY, KEY_FILE, load_secret
 from aifactory.errors import FactoryError
+from aifactory.laptop.freshness import stale
 from aifactory.namespace.restricted import VARIABLE, open_zone
 from aifactory.spec import RunSpec
 from aifactory.spec.diff import diff
@@ -103,6 +104,8 @@ def test_notes_cross_without_anything_of_who_they_are_about(
     assert "another key" in str(asked.error) or "check raised" in str(asked.error)
     monkeypatch.delenv(KEY)
     monkeypatch.setenv(KEY_FILE, str(tmp_path / "key"))
+    # What it read makes it no other stage than the one that is declared.
+    assert stale(clinic.ns, clinic.stages(), [STAGE]) == []
     # Built again, it is the same build.
     again = cross(clinic)
     assert again.built is not None
