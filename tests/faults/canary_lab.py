@@ -7,7 +7,7 @@ from hashlib import sha256
 from pathlib import Path
 
 from tests.faults.canary import CANARIES
-from tests.orchestrate.lab import Lab
+from tests.orchestrate.lab import CHECKOUT, Lab
 
 ROWS = 60
 
@@ -167,6 +167,14 @@ def read(named: Path) -> Iterator[Note]:
         yield Note(path.read_text(), path.stem)
 '''
 
+CROSSING = """
+from aifactory.datasets import crossing
+
+ROLES = {"given": "given", "family": "family", "mrn": "id"}
+crossed = crossing("ward", identifiers=ROLES)
+uncrossed = crossing("ward", identifiers=ROLES, notes="broken.jsonl")
+"""
+
 CHECKS = '''
 from collections.abc import Iterator
 
@@ -233,9 +241,29 @@ def data(folder: Path) -> str:
     return sha256(text.encode()).hexdigest()
 
 
+def zone(folder: Path) -> None:
+    """A restricted zone: a table with one canary, notes that quote it, and notes of which the second can't be read."""
+    place = folder / "ward"
+    place.mkdir(parents=True)
+    for part in (folder, place):
+        part.chmod(0o700)
+    given, _, family = CANARIES[0].partition(" ")
+    (place / "patients.csv").write_text(f"patient,given,family,mrn\n{family},{given},{family},{family}77\n")
+    notes = [
+        {"note": f"{given} {n}", "patient": family, "date": "2024-05-06", "text": f"{CANARIES[0]} came, day {n}."}
+        for n in range(5)
+    ]
+    lines = [json.dumps(note) for note in notes]
+    (place / "notes.jsonl").write_text("\n".join(lines))
+    (place / "broken.jsonl").write_text("\n".join([lines[0], json.dumps({**notes[1], "date": CANARIES[1]})]))
+
+
 def fill(lab: Lab, access: str, pin: str) -> None:
     """The dataset `notes` in this class."""
     faults = FAULTS.replace("@dataset\ndef red", "@dataset(checks=[stops()])\ndef red")
     text = NOTES.replace("SHA256", pin).replace("raises, warns", "raises, stops, warns") + faults + GREEN
+    if access != "public":
+        text += CROSSING
+        lab.write("locks/crossing.lock", (CHECKOUT / "locks" / "crossing.lock").read_text())
     lab.write(f"assets/{access}/notes.py", text)
     lab.write("checks/notes.py", CHECKS)

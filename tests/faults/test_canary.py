@@ -12,7 +12,7 @@ from aifactory.orchestrate.keys import asset_key
 from aifactory.orchestrate.reported import materializations, value_of
 from tests.faults.canary import hits, planted, said
 from tests.faults.canary_lab import FAILING
-from tests.faults.ward import Ward, live, ward
+from tests.faults.ward import KEY, Ward, live, ward
 
 pytestmark = pytest.mark.timeout(900)
 """Some twenty processes, of which five load torch: a busy machine takes minutes."""
@@ -39,8 +39,8 @@ def test_the_same_rows_in_public_are_found(tmp_path: Path) -> None:
 
 def test_everything_ran_as_it_was_to(clinic: Ward) -> None:
     ended = {what: result.success for what, result in clinic.results.items()}
-    good = {"chain", "green", "trained", "scored"}
-    bad = {"failing", "checked", "unscored", "untrained", "replayed", "refused"}
+    good = {"chain", "green", "crossed", "trained", "scored"}
+    bad = {"failing", "uncrossed", "checked", "unscored", "untrained", "replayed", "refused"}
     assert ended == dict.fromkeys(good, True) | dict.fromkeys(bad, False)
     assert [len(list((clinic.home / "storage").rglob(f"*.{end}"))) > 5 for end in ("out", "err")] == [True, True]
 
@@ -50,6 +50,15 @@ def test_no_value_reaches_dagster_its_logs_or_the_public_tree(clinic: Ward) -> N
     assert hits(clinic.lab.namespace.root / "public") == []
     assert hits(clinic.lab.root.parent / "state") == []
     assert said("\n".join(clinic.said).encode()) == []
+
+
+def test_what_crossed_is_told_nowhere_and_holds_no_value(clinic: Ward) -> None:
+    assert hits(clinic.lab.namespace.resolve(clinic.key("crossed")).path) == []
+    told = clinic.failures("uncrossed")["uncrossed"]
+    assert "row 2 of the notes can't be read" in told
+    for path in clinic.lab.namespace.root.rglob("*"):
+        assert not path.is_file() or path.is_symlink() or KEY.encode() not in path.read_bytes(), path
+    assert not [path for path in clinic.home.rglob("*") if path.is_file() and KEY.encode() in path.read_bytes()]
 
 
 def test_a_new_database_hears_no_value_either(clinic: Ward, tmp_path: Path) -> None:

@@ -16,11 +16,12 @@ from aifactory.orchestrate.folders import defined
 from aifactory.orchestrate.reported import materializations, value_of
 from aifactory.spec import get_recipe
 from tests.faults.canary import CANARIES
-from tests.faults.canary_lab import CHAIN, FAILING, GREEN_STAGES, RECIPE, data, fill
+from tests.faults.canary_lab import CHAIN, FAILING, GREEN_STAGES, RECIPE, data, fill, zone
 from tests.jobs.world import World
 from tests.orchestrate.lab import CHECKOUT, Lab, make
 
 V = CANARIES[3]
+KEY = "0123456789abcdef" * 4
 
 
 @dataclass
@@ -67,6 +68,10 @@ def ward(root: Path, access: str) -> Iterator[Ward]:
     home.mkdir()
     with pytest.MonkeyPatch.context() as patch, dg.DagsterInstance.local_temp(str(home)) as instance:
         patch.setenv("AIFACTORY_MIRROR", str(root / "mirror"))
+        patch.setenv("AIFACTORY_RESTRICTED", str(root / "restricted"))
+        patch.setenv("AIFACTORY_CROSSING_KEY", KEY)
+        patch.delenv("AIFACTORY_CROSSING_KEY_FILE", raising=False)
+        zone(root / "restricted")
         lab = make(root, patch)
         fill(lab, access, data(root / "mirror"))
         lab.write("recipes/small.py", RECIPE.replace("CLASS", access).replace("MODULE", access.replace("/", ".")))
@@ -78,6 +83,8 @@ def live(ward: Ward) -> None:
     ward.build("chain", *CHAIN)
     ward.build("green", *GREEN_STAGES)
     ward.build("failing", *FAILING)
+    ward.build("crossed", "crossed")
+    ward.build("uncrossed", "uncrossed")
     ward.run("trained", "train", {"recipe": "small"})
     (saved,) = materializations(ward.instance, dg.AssetKey([*ward.access.split("/"), "models", "small", "checkpoints"]))
     ward.run("scored", "evaluate", {"checkpoint": str(value_of(saved, "checkpoint"))})
