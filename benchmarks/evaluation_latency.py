@@ -26,7 +26,7 @@ from aifactory.laptop.freshness import upstream
 from aifactory.laptop.graphql import ENDED, Client, wait
 from aifactory.laptop.results import messages
 from aifactory.laptop.services import Services
-from aifactory.launch.runs import runs
+from aifactory.launch.runs.summary import runs
 from aifactory.namespace import Namespace
 from aifactory.project import Project
 from aifactory.spec import find_recipes

@@ -12,7 +12,7 @@ import pytest
 
 from aifactory.channel import Closed, Commands, Reader, Writer
 from aifactory.launch import Attempts, Plan
-from aifactory.launch.check_in import check_in
+from aifactory.launch.gate.check_in import check_in
 from aifactory.launch.local import environment
 from aifactory.namespace import Namespace
 from tests.launch.lab import Lab

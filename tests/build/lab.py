@@ -19,7 +19,7 @@ from aifactory.datasets import Stage, build_config, check_config, find_stages
 from aifactory.datasets.config import SNAPSHOT
 from aifactory.errors import FactoryError
 from aifactory.launch import GateRefused
-from aifactory.launch.restricted import with_zone
+from aifactory.launch.plans.restricted import with_zone
 from aifactory.namespace import Namespace, Publications, Snapshot
 from aifactory.project import Project
 from aifactory.spec import Build, Context, ImageRef, InputRef, RunSpec

@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 
 from aifactory.launch import EvaluateTarget, plan
-from aifactory.launch.lineage import Node
-from aifactory.launch.records import gather
+from aifactory.launch.lineage.graph import Node
+from aifactory.launch.lineage.records import gather
 from aifactory.namespace import Publications
 from tests.cli.inside import RUN, Inside, start
 from tests.launch.published import BPE, READY, SUITE, publish

@@ -10,7 +10,7 @@ from pathlib import Path
 from aifactory.channel import Process
 from aifactory.laptop.graphql import Client
 from aifactory.launch import Attempts, RunSummary, runs
-from aifactory.launch.session import marked
+from aifactory.launch.runs.session import marked
 from tests.orchestrate.lab import Lab
 
 WAITING = '''

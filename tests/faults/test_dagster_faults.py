@@ -10,7 +10,7 @@ import pytest
 
 from aifactory.laptop.graphql import wait
 from aifactory.laptop.services import Services
-from aifactory.launch.session import marked
+from aifactory.launch.runs.session import marked
 from aifactory.project import Project
 from tests.faults.served import WAITING, Served, until
 from tests.orchestrate.lab import LETTERS, make

@@ -10,10 +10,10 @@ import pytest
 
 from aifactory.channel import Note, Reader
 from aifactory.launch import Attempts, runs
-from aifactory.launch.lineage_about import describe
-from aifactory.launch.lineage_names import find_nodes
-from aifactory.launch.records import gather
-from aifactory.launch.runs import RunSummary
+from aifactory.launch.lineage.about import describe
+from aifactory.launch.lineage.names import find_nodes
+from aifactory.launch.lineage.records import gather
+from aifactory.launch.runs.summary import RunSummary
 from aifactory.namespace import Key, Namespace
 from aifactory.orchestrate.keys import asset_key
 from aifactory.orchestrate.lines import checkpoints_key, evaluations_key

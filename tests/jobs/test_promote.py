@@ -8,7 +8,7 @@ import dagster as dg
 import pytest
 
 from aifactory.launch import plan
-from aifactory.launch.promote import promote
+from aifactory.launch.checkpoints.promote import promote
 from aifactory.namespace import Namespace, Publications
 from aifactory.orchestrate.keys import asset_key
 from aifactory.orchestrate.lines import evaluations_key

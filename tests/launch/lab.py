@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from aifactory.launch import Plan
-from aifactory.launch.images import ensure_image
+from aifactory.launch.images.copies import ensure_image
 from aifactory.namespace import Namespace
 from aifactory.project import Project
 from aifactory.spec import Build, Context, ImageRef, InputRef, RunSpec, freeze

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from aifactory.launch.images import LocalImage
+from aifactory.launch.images.copies import LocalImage
 from aifactory.launch.local import spawn
 from aifactory.project import Project
 

@@ -10,13 +10,13 @@ import pytest
 
 from aifactory.errors import FactoryError
 from aifactory.launch import EvaluateTarget, launch, plan, resume
-from aifactory.launch.attempts import Attempts
+from aifactory.launch.checkpoints.promote import promote
 from aifactory.launch.claims import claim
+from aifactory.launch.images.verifications import Verification, record, verifications
 from aifactory.launch.local import environment
 from aifactory.launch.previous import previous_training
-from aifactory.launch.promote import promote
-from aifactory.launch.runs import RUNS, find_run, runs, stop
-from aifactory.launch.verifications import Verification, record, verifications
+from aifactory.launch.runs.attempts import Attempts
+from aifactory.launch.runs.summary import RUNS, find_run, runs, stop
 from aifactory.namespace import Namespace, Publications
 from aifactory.spec import load_frozen
 from tests.launch.lab import Lab

@@ -9,7 +9,7 @@ import pytest
 
 from aifactory.channel import CheckpointSaved, Note
 from aifactory.errors import FactoryError
-from aifactory.launch.promote import promote
+from aifactory.launch.checkpoints.promote import promote
 from aifactory.spec import Context, InputRef, RunSpec, Train
 from aifactory.train import execute
 from aifactory.train.checkpoint import open_checkpoint

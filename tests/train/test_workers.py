@@ -14,7 +14,7 @@ import psutil
 import pytest
 
 from aifactory.channel import CheckpointSaved, Closed, Process, Progress, Reader, Started
-from aifactory.launch.attempts import Attempts
+from aifactory.launch.runs.attempts import Attempts
 from aifactory.spec import Train
 from aifactory.train.metrics import read_metrics
 from tests.train.lab import Lab, tiny, train_job

@@ -149,7 +149,7 @@ def _grants(project: Project) -> Finding:
 
 
 def _clusters(project: Project) -> Finding:
-    from aifactory.launch.clusters import load_clusters
+    from aifactory.launch.clusters.registry import load_clusters
 
     return Finding("clusters", "ok", ", ".join(load_clusters(project)))
 

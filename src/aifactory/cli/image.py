@@ -96,7 +96,7 @@ def build_command(
 
     Old specs run with their old image; this brings one back. Prints its digest.
     """
-    from aifactory.launch.rebuild import build_at
+    from aifactory.launch.images.rebuild import build_at
     from aifactory.project import Project
 
     digest = build_at(Project.current(), name, commit, expect=expect)
@@ -113,7 +113,7 @@ def path_command(
     as_json: Annotated[bool, JsonOption] = False,
 ) -> None:
     """Print where the image's copy of its build inputs stands, making it and its environment if need be."""
-    from aifactory.launch.images import ensure_image
+    from aifactory.launch.images.copies import ensure_image
     from aifactory.project import Project
 
     image = ensure_image(Project.current(), name, digest, say=lambda text: print(text, file=sys.stderr))

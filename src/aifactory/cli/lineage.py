@@ -9,7 +9,7 @@ import typer
 from aifactory.cli.output import JsonOption, console, print_json
 
 if TYPE_CHECKING:
-    from aifactory.launch.lineage import Direction, Lineage, Node, Records
+    from aifactory.launch.lineage.graph import Direction, Lineage, Node, Records
     from aifactory.namespace import Namespace
 
 HELP = "A key, `key@version`, a run, or a checkpoint (`<run>/<step>`, its path, 8 digits or more of its digest)."
@@ -29,8 +29,8 @@ def lineage_command(
     Read from journals, manifests and specs alone. What a record names and nobody has any more is shown as missing.
     """
     from aifactory.cli.lineage_tree import show
-    from aifactory.launch.lineage_names import find_nodes
-    from aifactory.launch.records import gather
+    from aifactory.launch.lineage.names import find_nodes
+    from aifactory.launch.lineage.records import gather
     from aifactory.namespace import Namespace
 
     ns = Namespace.open()
@@ -51,7 +51,7 @@ def document(
     nodes: list[Node], directions: list[Direction], records: Records, ns: Namespace, depth: int | None
 ) -> dict[str, Any]:
     """`named`, and by direction the ids of all that is reached; `nodes` by id, each with what it was made from."""
-    from aifactory.launch.lineage_about import describe
+    from aifactory.launch.lineage.about import describe
 
     lineage = records.lineage
     found: dict[str, Any] = {"named": [node.id for node in nodes]}

@@ -10,8 +10,8 @@ from rich.text import Text
 from rich.tree import Tree
 
 from aifactory.cli.output import size
-from aifactory.launch.lineage import Branch, Direction, Lineage, Link, Node, Records
-from aifactory.launch.lineage_about import describe
+from aifactory.launch.lineage.about import describe
+from aifactory.launch.lineage.graph import Branch, Direction, Lineage, Link, Node, Records
 from aifactory.namespace import Key
 
 if TYPE_CHECKING:

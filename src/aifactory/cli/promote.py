@@ -11,7 +11,7 @@ from aifactory.cli.failures import FAILED
 from aifactory.cli.output import JsonOption, person, print_json
 
 if TYPE_CHECKING:
-    from aifactory.launch.promote import Promotion
+    from aifactory.launch.checkpoints.promote import Promotion
 
 HELP = "A checkpoint: its path, `<run>/<step>`, or 8 digits or more of its digest."
 SECONDS = 2.0
@@ -28,8 +28,8 @@ def promote_command(
     The line is the one that its training belongs to. What stood there before stays a version (`aifactory versions`,
     `aifactory rollback`). Dagster learns of it from the journal within seconds.
     """
-    from aifactory.launch.copying import every
-    from aifactory.launch.promote import promote
+    from aifactory.launch.checkpoints.copying import every
+    from aifactory.launch.checkpoints.promote import promote
     from aifactory.namespace import Namespace, load_grants
     from aifactory.project import Project
 

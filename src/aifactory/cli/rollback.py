@@ -45,8 +45,8 @@ def rollback_command(
 
 def _refused(ns: Namespace, key: str, version: str) -> list[Refusal]:
     """Why the gate refuses what reads this version, as far as that lies in its checks."""
-    from aifactory.launch.fact_inputs import input_fact
-    from aifactory.launch.gate_inputs import of_check
+    from aifactory.launch.gate.gather_inputs import input_fact
+    from aifactory.launch.gate.input_rules import of_check
     from aifactory.spec import Context, InputRef
 
     fact = input_fact(InputRef(role="rollback", kind="dataset", key=key, version=version), Context(), ns)

@@ -11,7 +11,7 @@ from aifactory.cli.output import JsonOption, console, person, print_json, print_
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from aifactory.launch.runs import RunSummary
+    from aifactory.launch.runs.summary import RunSummary
 
 
 def runs_command(
@@ -23,8 +23,8 @@ def runs_command(
     as_json: Annotated[bool, JsonOption] = False,
 ) -> None:
     """List the runs of the namespace, the newest first, or show (or stop) one."""
-    from aifactory.launch.runs import STATES, runs
-    from aifactory.launch.runs import stop as stop_run
+    from aifactory.launch.runs.summary import STATES, runs
+    from aifactory.launch.runs.summary import stop as stop_run
     from aifactory.namespace import Namespace
     from aifactory.spec.run_spec import Kind
 
@@ -76,8 +76,8 @@ def _list(found: list[RunSummary], as_json: bool, *, filtered: bool) -> None:
 
 
 def _facts(run: str) -> dict[str, Any]:
-    from aifactory.launch.attempts import Attempts
-    from aifactory.launch.runs import get_run, summary
+    from aifactory.launch.runs.attempts import Attempts
+    from aifactory.launch.runs.summary import get_run, summary
     from aifactory.namespace import Namespace
     from aifactory.spec import Context, RunSpec
 

@@ -25,8 +25,8 @@ def target(text: str, project: Project) -> Recipe | Stage | EvaluateTarget | str
     """The object that `text` names. FactoryError (code "unknown_target") with close names, "unknown_spec"."""
     from aifactory.datasets import find_stages
     from aifactory.launch import EvaluateTarget
-    from aifactory.launch.checkpoint import is_line
-    from aifactory.launch.saved import find_checkpoint, names_checkpoint
+    from aifactory.launch.checkpoints.checkpoint import is_line
+    from aifactory.launch.checkpoints.saved import find_checkpoint, names_checkpoint
     from aifactory.namespace import Namespace
     from aifactory.spec import find_recipes, load_frozen
 
@@ -49,7 +49,7 @@ def target(text: str, project: Project) -> Recipe | Stage | EvaluateTarget | str
 
 def unknown(text: str, known: list[str]) -> FactoryError:
     """Nothing has this name."""
-    from aifactory.launch.clusters import close_matches
+    from aifactory.launch.clusters.registry import close_matches
 
     return FactoryError(
         f"nothing here is called {text!r}",

@@ -19,7 +19,7 @@ from aifactory.laptop.results import Training, find_training, log_of
 from aifactory.laptop.services import Services
 from aifactory.laptop.watch import Followed, Watch
 from aifactory.launch import plan
-from aifactory.launch.images import ensure_image
+from aifactory.launch.images.copies import ensure_image
 from aifactory.namespace import Namespace
 from aifactory.project import Project
 from aifactory.spec import Recipe, find_recipes

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from aifactory.datasets import Stage
 from aifactory.datasets.zone import RESTRICTED
 from aifactory.errors import FactoryError
-from aifactory.launch.runs import find_run
+from aifactory.launch.runs.summary import find_run
 from aifactory.namespace import Namespace, Publication, Publications
 from aifactory.spec import RunSpec
 

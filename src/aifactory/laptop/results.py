@@ -8,8 +8,8 @@ from pathlib import Path
 
 from aifactory.channel import CheckpointSaved, Message, Reader, Scored
 from aifactory.launch import attempt_name
-from aifactory.launch.attempts import Attempts
-from aifactory.launch.runs import RunSummary, runs
+from aifactory.launch.runs.attempts import Attempts
+from aifactory.launch.runs.summary import RunSummary, runs
 from aifactory.namespace import Namespace
 from aifactory.spec import Context, RunSpec
 

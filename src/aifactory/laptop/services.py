@@ -240,7 +240,7 @@ class Services:
 
     def _sweep(self, say: Say) -> None:
         """End what Dagster's runs launched and left: a run that was only detached lives in a session of its own."""
-        from aifactory.launch.runs import runs, stop
+        from aifactory.launch.runs.summary import runs, stop
         from aifactory.spec import Context
 
         ns = Namespace(self.project.namespace)  # what a mount holds is not ours to end, and it may be away

@@ -1,20 +1,20 @@
 """From a target to a run that ended: plan, gate, attempts, backends, watch."""
 
-from aifactory.launch.answer import Answer, ask
-from aifactory.launch.asked import CheckFact, Facts, ImageFact, InputFact
-from aifactory.launch.attempts import Attempt, Attempts
-from aifactory.launch.clusters import Cluster, load_clusters
-from aifactory.launch.facts import gather
-from aifactory.launch.gate import gate
-from aifactory.launch.images import LocalImage, ensure_image
-from aifactory.launch.inventory import ImageSummary, list_images
+from aifactory.launch.clusters.registry import Cluster, load_clusters
+from aifactory.launch.gate.answer import Answer, ask
+from aifactory.launch.gate.facts import CheckFact, Facts, ImageFact, InputFact
+from aifactory.launch.gate.gather import gather
+from aifactory.launch.gate.rules import gate
+from aifactory.launch.images.copies import LocalImage, ensure_image
+from aifactory.launch.images.inventory import ImageSummary, list_images
 from aifactory.launch.launcher import launch
 from aifactory.launch.mounts import Mount, mounts, mounts_of
-from aifactory.launch.names import attempt_name, job_name, run_name
-from aifactory.launch.plan import CheckTarget, EvaluateTarget, Plan, plan, resume
+from aifactory.launch.plans.plan import CheckTarget, EvaluateTarget, Plan, plan, resume
 from aifactory.launch.refusal import GateRefused, Refusal
-from aifactory.launch.result import Outcome, RunResult, Signal
-from aifactory.launch.runs import RunSummary, find_run, get_run, runs, stop, summary
+from aifactory.launch.runs.attempts import Attempt, Attempts
+from aifactory.launch.runs.names import attempt_name, job_name, run_name
+from aifactory.launch.runs.result import Outcome, RunResult, Signal
+from aifactory.launch.runs.summary import RunSummary, find_run, get_run, runs, stop, summary
 
 __all__ = [
     "Answer",

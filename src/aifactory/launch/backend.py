@@ -9,10 +9,10 @@ from collections.abc import Callable
 from pathlib import Path
 
 from aifactory.channel import Process
-from aifactory.launch.images import LocalImage, ensure_image
+from aifactory.launch.images.copies import LocalImage, ensure_image
 from aifactory.launch.local import spawn
-from aifactory.launch.plan import Plan
-from aifactory.launch.result import Signal
+from aifactory.launch.plans.plan import Plan
+from aifactory.launch.runs.result import Signal
 from aifactory.namespace import Namespace
 from aifactory.project import Project
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
-from aifactory.launch.attempts import Attempts
-from aifactory.launch.plan import Plan
+from aifactory.launch.plans.plan import Plan
+from aifactory.launch.runs.attempts import Attempts
 from aifactory.namespace import Namespace
 from aifactory.namespace.identities import writer_of
 from aifactory.spec import access_of

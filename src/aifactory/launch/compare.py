@@ -10,10 +10,10 @@ from typing import Any
 
 from aifactory.datasets import find_stages
 from aifactory.errors import FactoryError
-from aifactory.launch.clusters import close_matches
-from aifactory.launch.names import RUN_NAME
-from aifactory.launch.plan import Plan, plan
-from aifactory.launch.runs import find_run, get_run, runs_directories
+from aifactory.launch.clusters.registry import close_matches
+from aifactory.launch.plans.plan import Plan, plan
+from aifactory.launch.runs.names import RUN_NAME
+from aifactory.launch.runs.summary import find_run, get_run, runs_directories
 from aifactory.launch.sources import commits_between, image_files
 from aifactory.namespace import Manifest, Namespace
 from aifactory.project import Project

@@ -12,16 +12,16 @@ from typing import Literal
 from aifactory.channel import Message, Reader
 from aifactory.channel.payloads import Failure
 from aifactory.errors import FactoryError
-from aifactory.launch.attempts import Attempt, Attempts, decide
 from aifactory.launch.backend import Interrupted, Local
-from aifactory.launch.check_in import check_in
-from aifactory.launch.clusters import load_clusters
+from aifactory.launch.clusters.registry import load_clusters
+from aifactory.launch.gate.check_in import check_in
 from aifactory.launch.mounts import mounts_of
-from aifactory.launch.names import run_name
-from aifactory.launch.plan import Plan
-from aifactory.launch.result import TRY_AGAIN, Outcome, RunResult, Signal
-from aifactory.launch.runs import RUNS
-from aifactory.launch.watch import Arrived, Budgets, Change, Ended, Log, Watch
+from aifactory.launch.plans.plan import Plan
+from aifactory.launch.runs.attempts import Attempt, Attempts, decide
+from aifactory.launch.runs.names import run_name
+from aifactory.launch.runs.result import TRY_AGAIN, Outcome, RunResult, Signal
+from aifactory.launch.runs.summary import RUNS
+from aifactory.launch.runs.watch import Arrived, Budgets, Change, Ended, Log, Watch
 from aifactory.namespace import Namespace
 from aifactory.namespace.identities import user_name
 from aifactory.project import Project

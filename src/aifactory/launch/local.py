@@ -9,9 +9,9 @@ from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 
-from aifactory.launch.images import LocalImage
-from aifactory.launch.logs import log_path
-from aifactory.launch.session import MARK
+from aifactory.launch.images.copies import LocalImage
+from aifactory.launch.runs.logs import log_path
+from aifactory.launch.runs.session import MARK
 from aifactory.project import Project
 
 NICE = {"train": 10}

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from aifactory.errors import FactoryError
-from aifactory.launch.plan import Plan
-from aifactory.launch.runs import RUNS
+from aifactory.launch.plans.plan import Plan
+from aifactory.launch.runs.summary import RUNS
 from aifactory.namespace import Grant, access
 from aifactory.namespace.names import PREFIX
 from aifactory.namespace.snapshot import folder

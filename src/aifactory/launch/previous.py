@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from aifactory.errors import FactoryError
-from aifactory.launch.attempts import Attempts
-from aifactory.launch.names import run_name
-from aifactory.launch.plan import Plan
-from aifactory.launch.runs import RUNS, RunSummary, runs_directories, summary
+from aifactory.launch.plans.plan import Plan
+from aifactory.launch.runs.attempts import Attempts
+from aifactory.launch.runs.names import run_name
+from aifactory.launch.runs.summary import RUNS, RunSummary, runs_directories, summary
 from aifactory.namespace import Namespace
 
 

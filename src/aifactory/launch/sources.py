@@ -12,7 +12,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from aifactory.errors import FactoryError
-from aifactory.launch.images import images_directory
+from aifactory.launch.images.copies import images_directory
 from aifactory.project import Project
 from aifactory.spec import ImageRef, image_inputs, inputs_digest
 from aifactory.spec.difference import ImageFiles

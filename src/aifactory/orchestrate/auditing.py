@@ -10,7 +10,7 @@ from aifactory.datasets import Stage
 from aifactory.datasets.config import SNAPSHOT
 from aifactory.errors import FactoryError
 from aifactory.launch import CheckTarget, plan, resume, run_name
-from aifactory.launch.runs import RUNS
+from aifactory.launch.runs.summary import RUNS
 from aifactory.namespace import Key, Namespace
 from aifactory.orchestrate.building import Report, label, results
 from aifactory.orchestrate.guard import guarded

@@ -12,7 +12,7 @@ from aifactory.channel.safe import safe
 from aifactory.datasets import Stage
 from aifactory.errors import FactoryError
 from aifactory.launch import RunResult, plan, resume, run_name
-from aifactory.launch.runs import RUNS
+from aifactory.launch.runs.summary import RUNS
 from aifactory.namespace import Key, Namespace
 from aifactory.orchestrate.audits import recorded
 from aifactory.orchestrate.describe import built_metadata, check_result

@@ -12,7 +12,7 @@ from aifactory.errors import FactoryError
 from aifactory.launch import Plan
 from aifactory.launch.compare import compare, side_of_plan, side_of_run
 from aifactory.launch.previous import previous_training
-from aifactory.launch.runs import RUNS
+from aifactory.launch.runs.summary import RUNS
 from aifactory.namespace import Namespace
 from aifactory.orchestrate.guard import in_words
 from aifactory.orchestrate.origin import origin_of

@@ -8,10 +8,10 @@ from pydantic import Field
 from aifactory.channel import Message, Scored
 from aifactory.errors import FactoryError
 from aifactory.launch import EvaluateTarget, Plan, plan
-from aifactory.launch.checkpoint import is_line
+from aifactory.launch.checkpoints.checkpoint import is_line
+from aifactory.launch.checkpoints.saved import find_checkpoint
 from aifactory.launch.claims import claim
-from aifactory.launch.runs import RUNS
-from aifactory.launch.saved import find_checkpoint
+from aifactory.launch.runs.summary import RUNS
 from aifactory.launch.scope import Scope
 from aifactory.namespace import Namespace
 from aifactory.orchestrate.again import planned

@@ -11,7 +11,7 @@ import dagster as dg
 from aifactory.channel import Message, Progress
 from aifactory.errors import FactoryError
 from aifactory.launch import GateRefused, Plan, Refusal, RunResult, attempt_name, launch
-from aifactory.launch.logs import log_path
+from aifactory.launch.runs.logs import log_path
 from aifactory.orchestrate.interrupts import Interrupts
 from aifactory.orchestrate.live import LiveLog, LiveProgress
 from aifactory.orchestrate.tables import table

@@ -5,10 +5,10 @@ from __future__ import annotations
 import dagster as dg
 
 from aifactory.errors import FactoryError
-from aifactory.launch.checkpoint import is_line
-from aifactory.launch.copying import every
-from aifactory.launch.promote import promote as publish
-from aifactory.launch.saved import find_checkpoint
+from aifactory.launch.checkpoints.checkpoint import is_line
+from aifactory.launch.checkpoints.copying import every
+from aifactory.launch.checkpoints.promote import promote as publish
+from aifactory.launch.checkpoints.saved import find_checkpoint
 from aifactory.launch.scope import Scope
 from aifactory.namespace import Namespace, load_grants
 from aifactory.namespace.identities import writer_of

@@ -9,7 +9,7 @@ import dagster as dg
 
 from aifactory.channel import CheckpointSaved, Message, Scored
 from aifactory.launch import Plan
-from aifactory.launch.checkpoint import step_at
+from aifactory.launch.checkpoints.checkpoint import step_at
 from aifactory.namespace import Namespace
 from aifactory.orchestrate.keys import access_of
 from aifactory.orchestrate.lines import checkpoints_key, evaluations_key

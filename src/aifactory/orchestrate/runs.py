@@ -13,7 +13,7 @@ from aifactory.channel import CheckpointSaved, Message, Reader, Scored
 from aifactory.channel.safe import is_private
 from aifactory.errors import FactoryError
 from aifactory.launch import Plan, attempt_name, resume
-from aifactory.launch.runs import RunSummary, runs_directories, summary
+from aifactory.launch.runs.summary import RunSummary, runs_directories, summary
 from aifactory.launch.scope import Scope
 from aifactory.namespace import Namespace
 from aifactory.orchestrate.automation import EVERYTHING

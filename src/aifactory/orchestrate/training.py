@@ -12,8 +12,8 @@ from aifactory.channel import CheckpointSaved, Message, Reader
 from aifactory.channel.safe import is_private
 from aifactory.errors import FactoryError
 from aifactory.launch import Plan, attempt_name, plan
-from aifactory.launch.result import RunResult
-from aifactory.launch.runs import RUNS
+from aifactory.launch.runs.result import RunResult
+from aifactory.launch.runs.summary import RUNS
 from aifactory.launch.scope import Scope
 from aifactory.orchestrate.again import planned
 from aifactory.orchestrate.comparing import compared

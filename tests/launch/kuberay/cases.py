@@ -7,9 +7,9 @@ import tomllib
 from pathlib import Path
 from typing import Any
 
-from aifactory.launch.kube_cluster import KubeCluster
+from aifactory.launch.clusters.kube import KubeCluster
 from aifactory.launch.kuberay import Asked
-from aifactory.launch.plan import Plan
+from aifactory.launch.plans.plan import Plan
 from aifactory.spec import Context, RunSpec
 from tests.spec.factories import build_spec, evaluate_spec, train_spec
 

@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from aifactory.errors import FactoryError
-from aifactory.launch.clusters import close_matches
-from aifactory.launch.kube_cluster import KubeCluster
-from aifactory.launch.plan import Plan
-from aifactory.launch.shape import Shape
+from aifactory.launch.clusters.kube import KubeCluster
+from aifactory.launch.clusters.registry import close_matches
+from aifactory.launch.clusters.shape import Shape
+from aifactory.launch.plans.plan import Plan
 
 
 @dataclass(frozen=True)

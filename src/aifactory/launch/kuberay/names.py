@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 
 from aifactory.errors import FactoryError
-from aifactory.launch.names import job_name
+from aifactory.launch.runs.names import job_name
 
 LONGEST = 47
 """KubeRay's own limit for a RayJob; a longer one is taken by the API server and then queues for ever."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from aifactory.launch.kube_cluster import KubeCluster
+from aifactory.launch.clusters.kube import KubeCluster
 from aifactory.launch.kuberay.names import Names
 from aifactory.spec import RunSpec
 

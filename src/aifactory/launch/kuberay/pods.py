@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, NotRequired, TypedDict
 
-from aifactory.launch.shape import Shape
+from aifactory.launch.clusters.shape import Shape
 
 SPEC_AT = "/etc/aifactory"
 USER = 1000

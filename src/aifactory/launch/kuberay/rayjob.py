@@ -7,7 +7,8 @@ import re
 from typing import Any, cast
 
 from aifactory.errors import FactoryError
-from aifactory.launch.kube_cluster import KubeCluster
+from aifactory.launch.clusters.kube import KubeCluster
+from aifactory.launch.clusters.shape import Shape
 from aifactory.launch.kuberay.asked import Asked, known, shape_of
 from aifactory.launch.kuberay.names import Names
 from aifactory.launch.kuberay.objects import own_labels
@@ -15,8 +16,7 @@ from aifactory.launch.kuberay.pods import SPEC_AT, Pod
 from aifactory.launch.kuberay.scheduling import Scheduler, scheduler_of
 from aifactory.launch.kuberay.volumes import volumes
 from aifactory.launch.mounts import mounts_of
-from aifactory.launch.plan import Plan
-from aifactory.launch.shape import Shape
+from aifactory.launch.plans.plan import Plan
 from aifactory.spec import access_of_run
 
 MARGIN_SECONDS = 600

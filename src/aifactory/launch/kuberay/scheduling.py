@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Protocol
 
-from aifactory.launch.kube_cluster import KubeCluster
-from aifactory.launch.shape import Shape
+from aifactory.launch.clusters.kube import KubeCluster
+from aifactory.launch.clusters.shape import Shape
 
 
 class Scheduler(Protocol):

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from aifactory.errors import FactoryError
-from aifactory.launch.clusters import close_matches
-from aifactory.launch.kube_cluster import Claim, HostPath, KubeCluster, Volume
+from aifactory.launch.clusters.kube import Claim, HostPath, KubeCluster, Volume
+from aifactory.launch.clusters.registry import close_matches
 from aifactory.launch.mounts import Mount
 
 

@@ -1,0 +1,1 @@
+"""The gate: facts are gathered, a pure function gives every reason not to launch, the answer is kept."""

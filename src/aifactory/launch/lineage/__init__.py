@@ -1,0 +1,1 @@
+"""Lineage: what something was made from and what it went into, from the records alone."""
