@@ -21,6 +21,7 @@ from aifactory.namespace import Namespace
 from aifactory.project import Project
 from aifactory.spec import RunSpec
 from tests.browser.conftest import CHECKOUT, environment
+from tests.cli.conftest import Answer
 
 COPIED = ("definitions", "docker", "jobs", "locks", "sensors", "src/aifactory")
 FILES = ("clusters.toml", "images.toml", "pyproject.toml")
@@ -75,17 +76,6 @@ def words(rows: int) -> str:
 
 def recipe(steps: int) -> str:
     return RECIPE.format(steps=steps)
-
-
-@dataclass(frozen=True)
-class Answer:
-    code: int
-    out: str
-    err: str
-
-    @property
-    def json(self) -> Any:
-        return json.loads(self.out)
 
 
 @dataclass(frozen=True)

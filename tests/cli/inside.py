@@ -14,7 +14,7 @@ from aifactory.cli import main
 from aifactory.launch import EvaluateTarget, Plan, plan
 from aifactory.namespace import Namespace, Snapshot
 from tests.cli.conftest import Answer
-from tests.launch.published import READY, SUITE, publish_all
+from tests.launch.published import BPE, READY, SUITE, publish, publish_all
 from tests.launch.saved import LINE, put_run, save
 from tests.orchestrate.lab import Lab, make
 
@@ -68,6 +68,12 @@ class Inside:
         for step in steps:
             save(self.ns, planned, run, step, weights=f"{weights} {step}")
         return planned
+
+    def move_on(self) -> None:
+        """Newer versions of the data and the suite that `tiny` reads."""
+        files = {"train/b.bin": "b", "val/b.bin": "b", "test/b.bin": "b"}
+        publish(self.ns, READY, "tokens", files, inputs={BPE: self.made[BPE].version}, checks={"integrity": True})
+        publish(self.ns, SUITE, "suite", {"test/items": "other items"})
 
     def evaluated(self, target: str, run: str) -> Plan:
         """An evaluation of the target, as it leaves its directory."""

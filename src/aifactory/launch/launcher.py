@@ -13,7 +13,7 @@ from aifactory.channel import Message, Reader
 from aifactory.channel.payloads import Failure
 from aifactory.errors import FactoryError
 from aifactory.launch.backend import Interrupted, Local
-from aifactory.launch.clusters.registry import load_clusters
+from aifactory.launch.clusters.registry import AnyCluster, load_clusters
 from aifactory.launch.gate.check_in import check_in
 from aifactory.launch.mounts import mounts_of
 from aifactory.launch.plans.plan import Plan
@@ -79,9 +79,10 @@ def launch(
     )
     plan = check_in(plan, directory, ns=ns, project=project)
     attempts = Attempts(directory)
-    _runs_here(plan.context, project)
+    cluster = load_clusters(project).get(plan.context.cluster)
+    _runs_here(plan.context, cluster)
     backend = Local(plan, directory, ns=ns, project=project, say=listener.change)
-    budgets = _budgets(plan.context, project)
+    budgets = _budgets(plan.context, cluster)
     private = ns.class_of(plan.class_root) != "public"
     while True:
         newest = attempts.settle(writer=writer())
@@ -118,8 +119,7 @@ def launch(
             return result
 
 
-def _runs_here(context: Context, project: Project) -> None:
-    cluster = load_clusters(project).get(context.cluster)
+def _runs_here(context: Context, cluster: AnyCluster | None) -> None:
     if cluster is not None and not cluster.laptop:
         raise FactoryError(
             f"nothing launches on {context.cluster} from here yet",
@@ -130,8 +130,7 @@ def _runs_here(context: Context, project: Project) -> None:
         )
 
 
-def _budgets(context: Context, project: Project) -> Budgets:
-    cluster = load_clusters(project).get(context.cluster)
+def _budgets(context: Context, cluster: AnyCluster | None) -> Budgets:
     usual = cluster.stall_seconds if cluster is not None else None
     return Budgets(run=context.deadline_seconds, stall=context.stall_seconds or usual)
 

@@ -70,8 +70,7 @@ class Scope:
     def require(self, of: str, what: str) -> None:
         """FactoryError (code "other_location") when `what` is another location's to execute. `of` is its class, or a
         key or a canonical path of that class."""
-        segments = of.removeprefix(f"{PREFIX}/").split("/")
-        of = "/".join(segments[: 1 if segments[0] == access.PUBLIC else 2])
+        of = access.of_key(of.removeprefix(f"{PREFIX}/"))
         if self.holds(of):
             return
         other = Scope(access.validate(of))
