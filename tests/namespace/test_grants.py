@@ -69,9 +69,11 @@ def test_a_grant_for_an_unknown_project_names_close_ones(project: Project, field
         (GOOD.replace("why", "whys"), "grants", "write 'why'"),
         (GOOD.replace('"private/clinic"', "3"), "grants", "no text for 'from'"),
         (GOOD.replace("[[", "[").replace("]]", "]"), "grants", "double brackets"),
-        ("[tool]\naifactory = 3\n", "grants", "double brackets"),
+        ("[tool]\naifactory = 3\n", "settings", "is no table"),
+        (GOOD.replace("grants", "grant"), "settings", "write tool.aifactory.grants"),
+        ("[tool.aifactory.colours]\n", "settings", "remove it"),
         ("[tool.aifactory]\ngrants = ['clinic']\n", "grants", "is no table"),
-        (GOOD + "= 3", "grants", "not TOML"),
+        (GOOD + "= 3", "settings", "not TOML"),
     ],
 )
 def test_what_is_no_grant_is_refused(project: Project, text: str, code: str, words: str) -> None:

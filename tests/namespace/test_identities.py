@@ -57,11 +57,13 @@ def test_what_cannot_be_is_refused_and_named(tmp_path: Path, line: str, what: st
     assert "pyproject.toml" in caught.value.fix
 
 
-@pytest.mark.parametrize("text", ["[tool.aifactory\n", "[tool.aifactory]\nidentities = 3\n"])
-def test_a_file_that_is_none_is_refused(tmp_path: Path, text: str) -> None:
+@pytest.mark.parametrize(
+    ("text", "code"), [("[tool.aifactory\n", "settings"), ("[tool.aifactory]\nidentities = 3\n", "identities")]
+)
+def test_a_file_that_is_none_is_refused(tmp_path: Path, text: str, code: str) -> None:
     with pytest.raises(FactoryError) as caught:
         identities(project(tmp_path, text))
-    assert caught.value.code == "identities"
+    assert caught.value.code == code
 
 
 def test_a_writer_says_its_class_and_its_user() -> None:

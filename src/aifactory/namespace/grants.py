@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import difflib
-import tomllib
-from pathlib import Path
 from typing import Any
 
 from aifactory.errors import FactoryError
 from aifactory.namespace.access import Grant
+from aifactory.namespace.settings import FILE, setting
 from aifactory.project import Project
 
-FILE = "pyproject.toml"
 FIELDS = ("from", "to", "why")
 EXAMPLE = '[[tool.aifactory.grants]]  from = "private/clinic"  to = "private/oncology"  why = "ethics board, 2026-03"'
 
@@ -19,12 +17,12 @@ EXAMPLE = '[[tool.aifactory.grants]]  from = "private/clinic"  to = "private/onc
 def load_grants(project: Project) -> tuple[Grant, ...]:
     """The grants in force, in the file's order; none without the file (an image has none: a run's context names them).
 
-    Raises FactoryError naming the table: code "grants" for what is no grant (a missing, unknown or empty field, no
-    TOML) and for a project that nothing belongs to, "class" for an end that is no private class, for a grant to
-    itself and for one without a reason.
+    Raises FactoryError naming the table: code "grants" for what is no grant (a missing, unknown or empty field) and for
+    a project that nothing belongs to, "class" for an end that is no private class, for a grant to itself and for one
+    without a reason; and what `setting` raises.
     """
     path = project.root / FILE
-    return tuple(_grant(f"{path}: grant {n}", table, project) for n, table in enumerate(_tables(path), start=1))
+    return tuple(_grant(f"{path}: grant {n}", table, project) for n, table in enumerate(_tables(project), start=1))
 
 
 def projects(project: Project) -> tuple[str, ...]:
@@ -37,16 +35,13 @@ def projects(project: Project) -> tuple[str, ...]:
     return tuple(sorted(name for name in found if not name.startswith((".", "_"))))
 
 
-def _tables(path: Path) -> list[Any]:
-    try:
-        document = tomllib.loads(path.read_text()) if path.is_file() else {}
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise FactoryError(f"{path} is not TOML", found=error, fix="correct that line", code="grants") from error
-    settings = document.get("tool", {}).get("aifactory", {})
-    tables = settings.get("grants", []) if isinstance(settings, dict) else settings
+def _tables(project: Project) -> list[Any]:
+    tables = setting(project, "grants")
+    if tables is None:
+        return []
     if not isinstance(tables, list):
         raise FactoryError(
-            f"{path}: tool.aifactory.grants is no list of tables",
+            f"{project.root / FILE}: tool.aifactory.grants is no list of tables",
             found=type(tables).__name__,
             expected=EXAMPLE,
             fix="write double brackets: one [[tool.aifactory.grants]] for each grant",

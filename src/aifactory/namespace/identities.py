@@ -5,12 +5,12 @@ from __future__ import annotations
 import grp
 import os
 import pwd
-import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
 
 from aifactory.errors import FactoryError
 from aifactory.namespace import access
+from aifactory.namespace.settings import setting
 from aifactory.project import Project
 
 TABLE = "[tool.aifactory.identities]"
@@ -37,14 +37,8 @@ def identities(project: Project) -> dict[str, Identity]:
     names or numbers; without a group it is the user's own. FactoryError (code "identities") for a class that is none, a
     user or group that this machine does not know, and one user for two classes.
     """
-    file = project.root / "pyproject.toml"
-    try:
-        table = tomllib.loads(file.read_text()).get("tool", {}).get("aifactory", {}).get("identities", {})
-    except FileNotFoundError:
-        return {}
-    except tomllib.TOMLDecodeError as error:
-        raise _wrong(f"{file} is no TOML", error, "TOML") from error
-    return _parse(table)
+    table = setting(project, "identities")
+    return {} if table is None else _parse(table)
 
 
 def writer_of(of: str) -> str:
