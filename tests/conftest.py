@@ -14,6 +14,9 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from aifactory.namespace import Namespace
+from tests.kube.fixtures import dashboard_server, dashboards, kube, space, spaces
+
+__all__ = ["dashboard_server", "dashboards", "kube", "space", "spaces"]
 
 # How long one example takes says how busy the machine is, not whether the code is right.
 settings.register_profile("factory", deadline=None, suppress_health_check=[HealthCheck.too_slow])
