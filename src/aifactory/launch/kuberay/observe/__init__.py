@@ -1,0 +1,7 @@
+"""What is seen of an attempt on a cluster: its state, why, since when, and how it ended. Pure: the API's JSON in."""
+
+from aifactory.launch.kuberay.observe.observe import PATIENCE_SECONDS, gave_up, observe
+from aifactory.launch.kuberay.observe.reasons import BY_PHASE, REASONS, Reason, fix_of
+from aifactory.launch.kuberay.observe.seen import Changes, Seen
+
+__all__ = ["BY_PHASE", "PATIENCE_SECONDS", "REASONS", "Changes", "Reason", "Seen", "fix_of", "gave_up", "observe"]
