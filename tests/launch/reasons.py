@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from aifactory.launch import CheckFact, Facts, ImageFact, InputFact
+from aifactory.launch import CheckFact, Facts, ImageFact, InputFact, KubeFact
 
 OCI = "sha256:" + "9" * 64
 IMAGE = ImageFact(
@@ -15,6 +15,7 @@ IMAGE = ImageFact(
     reference=f"registry.example/aifactory/train@{OCI}",
     pinned="c" * 64,
     proofs=(OCI,),
+    ray="2.60.0",
 )
 DATA = InputFact("mix", "dataset", "public/icd10cm/ready", "1" * 64, "public", published=True)
 SHAPE = (("ffn", 256), ("heads", 4), ("hidden", 64), ("layers", 2), ("query_groups", 4), ("vocabulary", 8192))
@@ -32,7 +33,28 @@ FACTS = Facts(
     commit="d" * 40,
     shape=SHAPE,
 )
-AWAY = replace(FACTS, cluster="gpu-east", leaves=True)
+KUBE = KubeFact(
+    shape="8xh200",
+    gpus=16,
+    cpus=192,
+    hours=48,
+    most_gpus=64,
+    most_hours=96,
+    volumes=("private/clinic", "public"),
+    accounts=("private/clinic", "public"),
+    ray="2.60.0",
+)
+AWAY = replace(
+    FACTS,
+    cluster="gpu-east",
+    leaves=True,
+    queues=("night", "research"),
+    priorities=("train",),
+    shapes=("1xh200", "8xh200", "cpu-pool"),
+    pods="8xh200",
+    kube=KUBE,
+    place="public",
+)
 WIDER = tuple((name, 2 * size if name in ("ffn", "hidden") else size) for name, size in SHAPE)
 CHECKPOINT = InputFact("from", "checkpoint", "public/models/tiny", "3" * 64, "public", published=True, shape=WIDER)
 
@@ -40,6 +62,11 @@ CHECKPOINT = InputFact("from", "checkpoint", "public/models/tiny", "3" * 64, "pu
 def on_data(**changes: object) -> Facts:
     """The facts with another first input."""
     return replace(FACTS, inputs=(replace(DATA, **changes),))  # type: ignore[arg-type]
+
+
+def on_cluster(**changes: object) -> Facts:
+    """The facts of a run on a Kubernetes cluster that has or is asked for something else."""
+    return replace(AWAY, kube=replace(KUBE, **changes))  # type: ignore[arg-type]
 
 
 REASONS: dict[str, Facts] = {
@@ -52,6 +79,11 @@ REASONS: dict[str, Facts] = {
     "unknown_cluster": replace(FACTS, cluster="locl"),
     "no_queue": replace(FACTS, queue="team-a"),
     "no_priority": replace(FACTS, priority="high"),
+    "no_shape": replace(AWAY, pods="9xh200"),
+    "limits": on_cluster(most_gpus=8),
+    "no_mount": on_cluster(volumes=("private/clinic",)),
+    "no_account": on_cluster(accounts=("private/clinic",)),
+    "ray_version": on_cluster(ray="2.59.0"),
     "class": on_data(key="private/oncology/ready", access="private/oncology"),
     "benchmark": on_data(benchmark=True),
     "input_not_published": on_data(published=False),

@@ -34,6 +34,13 @@ def test_a_field_that_a_newer_control_plane_wrote_is_passed_over() -> None:
         Context(invented_later=3)  # type: ignore[call-arg]
 
 
+def test_a_context_of_an_older_release_says_nothing_of_what_it_did_not_record() -> None:
+    newer = {"shape", "site", "image_reference"}
+    record = json.loads(Context(cluster="gpu", queue="night").to_bytes())
+    older = Context.load(json.dumps({name: value for name, value in record.items() if name not in newer}).encode())
+    assert (older.queue, older.shape, older.site, older.image_reference) == ("night", None, None, None)
+
+
 @pytest.mark.parametrize("data", [b"", b"[]", b"{", b"\xff"])
 def test_a_torn_context_is_refused(data: bytes) -> None:
     with pytest.raises(FactoryError) as caught:

@@ -21,6 +21,7 @@ from aifactory.cli.plan import (
     Priority,
     Queue,
     ResumeFrom,
+    Shape,
     make,
 )
 
@@ -34,6 +35,7 @@ def launch_command(
     cluster: Cluster = "local",
     queue: Queue = None,
     priority: Priority = None,
+    shape: Shape = None,
     spec: Annotated[
         str | None,
         typer.Option(help="The hash of a frozen spec (8 digits or more), launched as it is.", metavar="HASH"),
@@ -80,6 +82,7 @@ def launch_command(
         queue,
         priority,
         spec,
+        shape=shape,
         allow=allow,
         why=why,
         pins=pins,

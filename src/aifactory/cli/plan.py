@@ -23,6 +23,10 @@ Overrides = Annotated[
 Cluster = Annotated[str, typer.Option(help="Where: a name of clusters.toml.")]
 Queue = Annotated[str | None, typer.Option(help="A queue of that cluster.")]
 Priority = Annotated[str | None, typer.Option(help="A priority of that cluster.")]
+Shape = Annotated[
+    str | None,
+    typer.Option(help="What its pods are given, by that cluster's name; the usual one of this kind of run else."),
+]
 Pins = Annotated[
     list[str] | None,
     typer.Option(
@@ -45,6 +49,7 @@ def plan_command(
     cluster: Cluster = "local",
     queue: Queue = None,
     priority: Priority = None,
+    shape: Shape = None,
     pins: Pins = None,
     inputs_of: InputsOf = None,
     image: Image = None,
@@ -61,7 +66,7 @@ def plan_command(
     from aifactory.launch import ask
 
     pinned = {"pins": pins, "inputs_of": inputs_of, "image": image, "resume_from": resume_from}
-    planned = make(what, overrides, cluster, queue, priority, **pinned)  # type: ignore[arg-type]
+    planned = make(what, overrides, cluster, queue, priority, shape=shape, **pinned)  # type: ignore[arg-type]
     answer = ask(planned)
     if as_json:
         seen = {"mounts": rows(planned)} if mounts and not answer.refusals else {}
@@ -82,6 +87,7 @@ def make(
     priority: str | None,
     spec: str | None = None,
     *,
+    shape: str | None = None,
     allow: list[str] | None = None,
     why: str = "",
     pins: list[str] | None = None,
@@ -109,6 +115,7 @@ def make(
         overrides=overrides or (),
         queue=queue,
         priority=priority,
+        shape=shape,
         requester=f"person:{person()}",
         allow=allow or (),
         why=why,
@@ -154,6 +161,9 @@ def show(planned: Plan, answer: Answer) -> None:
         "cluster": context.cluster,
         "queue": context.queue,
         "priority": context.priority,
+        "shape": context.shape,
+        "site": context.site if context.cluster != "local" else None,
+        "image pulled": context.image_reference,
         "line": context.line,
         "suites": ", ".join(f"{suite.key}@{suite.version[:16]}" for suite in context.suites),
         "pinned": ", ".join(context.pins),
@@ -176,7 +186,7 @@ def command(planned: Plan) -> str:
     context, words = planned.context, ["aifactory", "launch", planned.hash]
     if context.cluster != "local":
         words += ["--cluster", context.cluster]
-    for name in ("queue", "priority"):
+    for name in ("queue", "priority", "shape"):
         if value := getattr(context, name):
             words += [f"--{name}", value]
     return shlex.join(words)

@@ -2,7 +2,7 @@
 
 from aifactory.launch.clusters.registry import Cluster, load_clusters
 from aifactory.launch.gate.answer import Answer, ask
-from aifactory.launch.gate.facts import CheckFact, Facts, ImageFact, InputFact
+from aifactory.launch.gate.facts import CheckFact, Facts, ImageFact, InputFact, KubeFact
 from aifactory.launch.gate.gather import gather
 from aifactory.launch.gate.rules import gate
 from aifactory.launch.images.copies import LocalImage, ensure_image
@@ -29,6 +29,7 @@ __all__ = [
     "ImageFact",
     "ImageSummary",
     "InputFact",
+    "KubeFact",
     "LocalImage",
     "Mount",
     "Outcome",

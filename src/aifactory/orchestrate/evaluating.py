@@ -35,6 +35,7 @@ class EvaluateConfig(dg.Config):
     cluster: str = "local"
     queue: str | None = None
     priority: str | None = None
+    shape: str | None = None
     allow: list[str] = Field(default_factory=list)
     why: str = ""
     pins: list[str] = Field(default_factory=list)
@@ -88,6 +89,7 @@ def _fresh(context: dg.OpExecutionContext, config: EvaluateConfig, origin: Origi
         cluster=config.cluster,
         queue=config.queue,
         priority=config.priority,
+        shape=config.shape,
         allow=config.allow,
         why=config.why,
         pins=config.pins,

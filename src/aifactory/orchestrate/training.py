@@ -39,6 +39,7 @@ class TrainConfig(dg.Config):
     cluster: str = "local"
     queue: str | None = None
     priority: str | None = None
+    shape: str | None = None
     allow: list[str] = Field(default_factory=list)
     why: str = ""
     deadline_seconds: float | None = None
@@ -109,6 +110,7 @@ def _fresh(context: dg.OpExecutionContext, config: TrainConfig, origin: Origin) 
         overrides=config.texts(),
         queue=config.queue,
         priority=config.priority,
+        shape=config.shape,
         deadline_seconds=config.deadline_seconds,
         stall_seconds=config.stall_seconds,
         allow=config.allow,

@@ -21,8 +21,9 @@ class Context(Config):
     place at the resolver (as AIFACTORY_ROOT has it: the read-only roots too); `places` maps roles of checkpoints to
     canonical paths; `config_schema` is the digest of the config types that the spec was resolved with; `allow` the
     codes of the gate's refusals that its requester overrode, for the reason `why`; `pins` what its requester took by
-    hand instead of what is current; `grants` those in force when it was planned. Without a commit, `commit_note` says
-    so and why."""
+    hand instead of what is current; `grants` those in force when it was planned. `shape` names what its pods are
+    given, `site` whose tree they mount, and `image_reference` is the OCI reference that they run: each as `cluster` had
+    it when it was planned, None where it has none. Without a commit, `commit_note` says so and why."""
 
     recipe: str | None = None
     line: str | None = None
@@ -31,6 +32,9 @@ class Context(Config):
     cluster: str = "local"
     queue: str | None = None
     priority: str | None = None
+    shape: str | None = None
+    site: str | None = None
+    image_reference: str | None = None
     root: str = ""
     requester: str = ""
     parent_run: str | None = None

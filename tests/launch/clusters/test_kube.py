@@ -46,7 +46,7 @@ def test_a_wrong_table_is_named_with_its_cluster_and_field(tmp_path: Path) -> No
         ({"queues": []}, "needs queues"),
         ({"scheduler": "none"}, "no queues"),
         ({"usual": {"train": "16xh200"}}, "16xh200"),
-        ({"limits": {"gpus": 8}}, "over limits.gpus"),
+        ({"limits": {"gpus": -1}}, "limits.gpus"),
         ({"volumes": {"secret": {"kind": "pvc", "claim": "c"}}}, "volumes"),
         ({"shapes": {"s": {"cpus": 1, "memory": "1Gi", "env": {"HF_TOKEN": "x"}}}, "usual": {}}, "credential"),
         ({"shapes": {"s": {"cpus": 1, "memory": "1Gi", "env": {"A": "$(B)"}}}, "usual": {}}, r"\$"),

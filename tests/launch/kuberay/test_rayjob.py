@@ -209,13 +209,15 @@ def test_only_the_secret_holds_the_token() -> None:
     ("code", "context", "ask", "changes"),
     [
         ("image", {}, {"image": "registry.example/train:latest"}, {}),
-        ("no_shape", {}, {"shape": "9xh200"}, {}),
+        ("no_shape", {"shape": "9xh200"}, {}, {}),
         ("no_shape", {}, {}, {"usual": {}}),
         ("no_queue", {"queue": "reserch"}, {}, {}),
         ("no_priority", {"priority": "now"}, {}, {}),
         ("no_mount", {}, {}, {"volumes": {"private/clinic": {"kind": "pvc", "claim": "c"}}}),
         ("no_account", {}, {}, {"accounts": {"private/clinic": "a"}}),
         ("limits", {"deadline_seconds": 97 * 3600.0}, {}, {}),
+        ("limits", {}, {}, {"limits": {"gpus": 15}}),
+        ("limits", {}, {}, {"limits": {"cpus": 191}}),
         ("name", {}, {"run": "r" * 46}, {}),
         ("name", {}, {"attempt": 0}, {}),
     ],
@@ -230,5 +232,5 @@ def test_what_the_cluster_has_not_is_refused(code: str, context: Any, ask: Any, 
 
 def test_a_refusal_lists_what_exists() -> None:
     with pytest.raises(FactoryError, match="8xh200"):
-        build_rayjob(plan(), cluster(), asked(shape="9xh200"))
+        build_rayjob(plan(shape="9xh200"), cluster(), asked())
     assert set(table()["shapes"]) == {"8xh200", "1xh200", "cpu-pool"}

@@ -16,6 +16,7 @@ import pytest
 from aifactory.launch import EvaluateTarget, Plan, plan
 from aifactory.namespace import Namespace
 from aifactory.spec import Context, freeze
+from tests.launch.kuberay.cases import example
 from tests.launch.lab import Lab
 from tests.launch.published import BPE, READY, RECIPE, SUITE, checkpoint, publish, publish_all, tiny
 
@@ -31,6 +32,7 @@ ASKED: dict[str, dict[str, Any]] = {
     "cluster": {"cluster": "elsewhere"},
     "queue": {"queue": "fast"},
     "priority": {"priority": "high"},
+    "shape": {"shape": "8xh200"},
     "requester": {"requester": "person:bob"},
     "parent_run": {"parent_run": "train-tiny-000000000001"},
     "origin": {"origin": "a-dagster-run/train"},
@@ -106,13 +108,26 @@ def cases() -> Iterator[tuple[str, Change]]:
     yield from WORLD.items()
 
 
+def test_where_a_cluster_has_it_run_leaves_the_hash(own_lab: Lab) -> None:
+    publish_all(own_lab.ns)
+    before = made(own_lab)
+    own_lab.write("clusters.toml", example())
+    reference = f"registry.example/train@sha256:{'9' * 64}"
+    own_lab.write("images.toml", f'[train]\ndigest = "{before.spec.image.digest}"\nreference = "{reference}"\n')
+    after = made(own_lab, cluster="lab")
+    for field in CLUSTERS:
+        assert getattr(before.context, field) != getattr(after.context, field), field
+    assert after.hash == before.hash
+
+
+CLUSTERS = {"site", "shape", "image_reference"}
 CHECKOUT = {"commit", "commit_note", "dirty", "dirty_digest", "grants"}
 ELSEWHERE = {"places", "config_schema"}
 """Fields with a test of their own below, as those of the checkout have."""
 
 
 def test_every_field_of_the_context_is_changed_by_a_case() -> None:
-    assert {field for field, _ in cases()} | CHECKOUT | ELSEWHERE == set(Context.model_fields)
+    assert {field for field, _ in cases()} | CHECKOUT | CLUSTERS | ELSEWHERE == set(Context.model_fields)
 
 
 @pytest.mark.parametrize(("field", "change"), cases(), ids=lambda one: one if isinstance(one, str) else "")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal, Self
+from typing import Annotated, Final, Literal, Self
 
 from pydantic import Field, field_validator, model_validator
 
@@ -13,6 +13,8 @@ from aifactory.namespace import access
 DNS = r"^[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?$"
 LABEL = r"^[a-z]([-a-z0-9]{0,61}[a-z0-9])?$"
 Name = Annotated[str, Field(pattern=DNS)]
+HERE: Final = "here"
+"""The site whose tree is the one that this machine has: its root, or what it mounts."""
 Queue = Annotated[str, Field(pattern=r"^[a-z0-9]([-a-z0-9.]{0,61}[a-z0-9])?$")]
 
 
@@ -76,11 +78,16 @@ Kind = Literal["build", "train", "evaluate", "smoke"]
 
 
 class Limits(Strict):
-    """The most that one run may ask for; None: no limit of its own."""
+    """The most that one run may ask for, `gpus` and `cpus` for all its workers together; None: no limit of its own. The
+    gate holds a run to them: a shape may stand over a limit that was lowered for a while."""
 
     gpus: int | None = Field(default=None, ge=0)
     cpus: int | None = Field(default=None, ge=1)
     hours: float = Field(default=24 * 14, gt=0)
+
+    def counted(self) -> tuple[tuple[Literal["gpus", "cpus"], int | None], ...]:
+        """Those that a shape asks for by number."""
+        return (("gpus", self.gpus), ("cpus", self.cpus))
 
 
 class KubeCluster(Strict):
@@ -94,7 +101,7 @@ class KubeCluster(Strict):
     ca_file: str | None = None
     token: Token
     namespace: str = Field(pattern=LABEL)
-    site: str = Field(min_length=1)
+    site: str = Field(default=HERE, min_length=1)
     registry: str = ""
     ray_version: str = Field(pattern=r"^\d+\.\d+\.\d+$")
     scheduler: Literal["kai", "kueue", "none"]
@@ -136,12 +143,4 @@ class KubeCluster(Strict):
         for kind, shape in self.usual.items():
             if shape not in self.shapes:
                 raise ValueError(f"usual.{kind} = {shape!r}, which is none of {', '.join(sorted(self.shapes))}")
-        for name, shape_ in self.shapes.items():
-            pods = max(shape_.workers, 1)
-            for what, asked, most in (
-                ("gpus", shape_.gpus * pods, self.limits.gpus),
-                ("cpus", shape_.cpus * pods, self.limits.cpus),
-            ):
-                if most is not None and asked > most:
-                    raise ValueError(f"the shape {name} asks for {asked} {what}, over limits.{what} = {most}")
         return self

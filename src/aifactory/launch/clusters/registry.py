@@ -10,7 +10,7 @@ from typing import Literal
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from aifactory.errors import FactoryError
-from aifactory.launch.clusters.kube import KubeCluster
+from aifactory.launch.clusters.kube import HERE, KubeCluster
 from aifactory.launch.refusal import Refusal
 from aifactory.project import Project
 
@@ -19,9 +19,9 @@ FEW = 5
 
 
 class Cluster(BaseModel):
-    """A place that is this machine. `queues` and `priorities` are the names that a run may ask for; `local` has none.
-    `stall_seconds`: how long an attempt may say nothing, neither message nor log line, before it is ended, unless its
-    launch says else."""
+    """A place that is this machine. `queues`, `priorities` and `shapes` are the names that a run may ask for: `local`
+    has none. `stall_seconds`: how long an attempt may say nothing, neither message nor log line, before it is ended,
+    unless its launch says else."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -29,6 +29,8 @@ class Cluster(BaseModel):
     backend: Literal["local"]
     queues: tuple[str, ...] = ()
     priorities: tuple[str, ...] = ()
+    shapes: tuple[str, ...] = ()
+    site: Literal["here"] = HERE
     stall_seconds: float = Field(default=3600.0, gt=0)
 
     @property

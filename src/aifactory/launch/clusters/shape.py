@@ -54,6 +54,10 @@ class Shape(Strict):
     env: dict[str, str] = Field(default_factory=dict)
     grace_seconds: int = Field(default=120, ge=30)
 
+    def asks(self, of: Literal["gpus", "cpus"]) -> int:
+        """Of all that do the work: the workers, or a head that is alone."""
+        return int(getattr(self, of)) * max(self.workers, 1)
+
     @field_validator("env")
     @classmethod
     def _plain(cls, env: dict[str, str]) -> dict[str, str]:

@@ -50,7 +50,8 @@ class InputFact:
 class ImageFact:
     """The image of the spec. `schema` is the digest of the config types that its code reads a spec with; `reference`
     what `images.toml` says that clusters run for it, `pinned` the digest of build inputs that stands there; `proofs`
-    the OCI digests under which a run has verified it; `rebuild` the command that makes a missing one."""
+    the OCI digests under which a run has verified it; `rebuild` the command that makes a missing one; `ray` the version
+    of Ray that its lock pins, empty without one."""
 
     name: str = ""
     digest: str = ""
@@ -60,6 +61,28 @@ class ImageFact:
     reference: str = ""
     pinned: str = ""
     proofs: tuple[str, ...] = ()
+    ray: str = ""
+
+
+@dataclass(frozen=True)
+class KubeFact:
+    """What a cluster of backend `kuberay` has, as `clusters.toml` says, and what the run asks of it.
+
+    `shape` is the one asked for or the usual one, `gpus` and `cpus` those of all its workers, `hours` the deadline
+    asked for, each beside the most that one run may have (None: no limit); `volumes` and `accounts` are classes; `ray`
+    is the version that its pods are said to run.
+    """
+
+    shape: str | None
+    gpus: int = 0
+    cpus: int = 0
+    hours: float = 0.0
+    most_gpus: int | None = None
+    most_cpus: int | None = None
+    most_hours: float | None = None
+    volumes: tuple[str, ...] = ()
+    accounts: tuple[str, ...] = ()
+    ray: str = ""
 
 
 @dataclass(frozen=True)
@@ -69,8 +92,9 @@ class Facts:
     `output` is the key (or line) that is written, `access` its class; `owner` the hash of another spec that has the
     run's directory; `leaves` whether the run leaves the laptop; `schema` the digest of the config types that resolved
     the spec; `commit` and `dirty` (the digest of the diff) what it was resolved from; `shape` that of its model;
-    `grants` are those in force, `place` is the class that the run's directory stands under, `suites` are the keys that
-    a training's checkpoints will be scored on.
+    `pods` the shape that is asked for its pods, one of `shapes`; `kube` what a Kubernetes cluster has; `grants` are
+    those in force, `place` is the class that the run's directory stands under, `suites` are the keys that a training's
+    checkpoints will be scored on.
     """
 
     run: str
@@ -85,6 +109,9 @@ class Facts:
     priority: str | None = None
     queues: tuple[str, ...] = ()
     priorities: tuple[str, ...] = ()
+    pods: str | None = None
+    shapes: tuple[str, ...] = ()
+    kube: KubeFact | None = None
     leaves: bool = False
     image: ImageFact = ImageFact()
     schema: str = ""

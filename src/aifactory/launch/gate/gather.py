@@ -7,8 +7,10 @@ from pathlib import Path
 from aifactory.launch.clusters.registry import load_clusters
 from aifactory.launch.gate.facts import Facts, ImageFact
 from aifactory.launch.gate.gather_inputs import input_facts, shape_of
+from aifactory.launch.gate.gather_kube import kube_fact
 from aifactory.launch.images.copies import available, image_schema
-from aifactory.launch.images.pinned import load_pinned
+from aifactory.launch.images.locked import locked
+from aifactory.launch.images.pinned import PinnedImage, load_pinned
 from aifactory.launch.images.rebuild import rebuild
 from aifactory.launch.images.verifications import verifications
 from aifactory.launch.plans.plan import Plan
@@ -22,6 +24,7 @@ def gather(plan: Plan, run: str, directory: Path, *, ns: Namespace, project: Pro
     spec, context = plan.spec, plan.context
     clusters = load_clusters(project)
     cluster = clusters.get(context.cluster)
+    leaves = cluster is not None and not cluster.laptop
     output = spec.build.key if spec.kind == "build" else context.line or plan.label
     declared = spec.build.access if spec.kind == "build" else None
     place = access_of_run(directory) or access_of(spec, context.resolution(), context.grants)
@@ -39,8 +42,11 @@ def gather(plan: Plan, run: str, directory: Path, *, ns: Namespace, project: Pro
         priority=context.priority,
         queues=cluster.queues if cluster else (),
         priorities=cluster.priorities if cluster else (),
-        leaves=cluster is not None and not cluster.laptop,
-        image=_image(spec.image, context, (access, place), ns, project),
+        pods=context.shape,
+        shapes=tuple(cluster.shapes) if cluster else (),
+        kube=kube_fact(cluster, spec.kind, context),
+        leaves=leaves,
+        image=_image(spec.image, context, (access, place), ns, project, leaves=leaves),
         schema=context.config_schema,
         commit=context.commit,
         dirty=context.dirty_digest,
@@ -52,8 +58,13 @@ def gather(plan: Plan, run: str, directory: Path, *, ns: Namespace, project: Pro
     )
 
 
-def _image(image: ImageRef, context: Context, access: tuple[str, ...], ns: Namespace, project: Project) -> ImageFact:
+def _image(
+    image: ImageRef, context: Context, access: tuple[str, ...], ns: Namespace, project: Project, *, leaves: bool
+) -> ImageFact:
     here, pinned = available(project, image), load_pinned(project).get(image.name)
+    if context.image_reference is not None:
+        # Named by images.toml for this very digest when it was planned, whatever that file has moved on to.
+        pinned = PinnedImage(digest=image.digest, reference=context.image_reference)
     proofs = (one.oci for one in verifications(ns, image.name, ("public", *access)) if one.digest == image.digest)
     return ImageFact(
         name=image.name,
@@ -64,6 +75,7 @@ def _image(image: ImageRef, context: Context, access: tuple[str, ...], ns: Names
         reference=pinned.reference if pinned else "",
         pinned=pinned.digest if pinned else "",
         proofs=tuple(dict.fromkeys(proofs)),
+        ray=locked(project, image, "ray") if here and leaves else "",
     )
 
 

@@ -7,6 +7,7 @@ import re
 from aifactory.launch.clusters.registry import unknown_place
 from aifactory.launch.gate.facts import Facts, ImageFact
 from aifactory.launch.gate.input_rules import mismatch, of_input
+from aifactory.launch.gate.kube_rules import of_kube
 from aifactory.launch.refusal import Refusal
 from aifactory.namespace.access import flows, of_key
 
@@ -20,6 +21,7 @@ def gate(facts: Facts) -> list[Refusal]:
         *_image(facts),
         *(_off_the_laptop(facts) if facts.leaves else ()),
         *_cluster(facts),
+        *of_kube(facts),
         *_class(facts),
         *(refusal for one in facts.inputs for refusal in of_input(facts, one)),
     ]
@@ -130,5 +132,9 @@ def _entry(image: ImageFact) -> str:
 
 
 def _cluster(facts: Facts) -> list[Refusal]:
-    known = (("queue", facts.queue, facts.queues), ("priority", facts.priority, facts.priorities))
+    known = (
+        ("queue", facts.queue, facts.queues),
+        ("priority", facts.priority, facts.priorities),
+        ("shape", facts.pods, facts.shapes),
+    )
     return unknown_place(facts.cluster, facts.clusters, known)

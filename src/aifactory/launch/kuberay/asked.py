@@ -14,19 +14,19 @@ from aifactory.launch.plans.plan import Plan
 
 @dataclass(frozen=True)
 class Asked:
-    """One attempt. `image` is the OCI reference by digest; `shape` None: the usual one of the run's kind; `dagster`
-    are Dagster's labels in dagster-ray's vocabulary (`dagster/run-id`, ...)."""
+    """One attempt. `image` is the OCI reference by digest; `dagster` are Dagster's labels in
+    dagster-ray's vocabulary (`dagster/run-id`, ...)."""
 
     run: str
     attempt: int
     image: str
-    shape: str | None = None
     dagster: Mapping[str, str] = field(default_factory=dict)
 
 
-def shape_of(cluster: KubeCluster, plan: Plan, asked: Asked) -> Shape:
-    """Raises FactoryError, code "no_shape", naming those that there are."""
-    name = asked.shape or cluster.usual.get(plan.kind)  # type: ignore[call-overload]
+def shape_of(cluster: KubeCluster, plan: Plan) -> Shape:
+    """That of the plan's context, else the usual one of its kind. Raises FactoryError, code "no_shape", naming those
+    that exist."""
+    name = plan.context.shape or cluster.usual.get(plan.kind)  # type: ignore[call-overload]
     return cluster.shapes[known("shape", name, cluster.shapes, cluster)]
 
 

@@ -29,7 +29,7 @@ def build_rayjob(plan: Plan, cluster: KubeCluster, asked: Asked) -> dict[str, An
     it, and so do the run's directory and the attempt's: the kubelet would make them as root.
 
     Raises FactoryError: "image" for a reference without a digest, "no_shape", "no_queue", "no_priority", "no_mount",
-    "no_account" for what the cluster doesn't have, "name", and "limits" for hours over the cluster's.
+    "no_account" for what the cluster doesn't have, "name", and "limits" for more than the cluster allows one run.
     """
     if not DIGEST.fullmatch(asked.image):
         raise FactoryError(
@@ -39,7 +39,8 @@ def build_rayjob(plan: Plan, cluster: KubeCluster, asked: Asked) -> dict[str, An
             fix="write the pushed image's digest into images.toml",
             code="image",
         )
-    names, shape, scheduler = Names(asked.run, asked.attempt), shape_of(cluster, plan, asked), scheduler_of(cluster)
+    names, shape, scheduler = Names(asked.run, asked.attempt), shape_of(cluster, plan), scheduler_of(cluster)
+    _limits(shape, cluster)
     directory = plan.class_root / "runs" / asked.run
     of = access_of_run(directory) or ""
     context = plan.context
@@ -166,6 +167,18 @@ def _deadlines(plan: Plan, cluster: KubeCluster, scheduler: Scheduler) -> tuple[
     queue = cluster.queue_seconds if scheduler.deadlines_wait else 0
     before = queue + cluster.start_seconds + MARGIN_SECONDS
     return before, before + int(run) + MARGIN_SECONDS
+
+
+def _limits(shape: Shape, cluster: KubeCluster) -> None:
+    for of, most in cluster.limits.counted():
+        if most is not None and shape.asks(of) > most:
+            raise FactoryError(
+                f"the cluster {cluster.name} lets no run have so many {of}",
+                found=str(shape.asks(of)),
+                expected=f"at most {most}",
+                fix=f"ask for a smaller shape, or raise limits.{of} in clusters.toml",
+                code="limits",
+            )
 
 
 def _squeezed(value: str) -> str:

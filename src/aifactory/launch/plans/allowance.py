@@ -27,8 +27,13 @@ IMPOSSIBLE = frozenset(
         "input_damaged",
         "input_not_built",
         "input_not_published",
+        "limits",
+        "no_account",
+        "no_mount",
         "no_priority",
         "no_queue",
+        "no_shape",
+        "ray_version",
         "run_owned",
         "unknown_cluster",
     }

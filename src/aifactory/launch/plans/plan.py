@@ -11,9 +11,10 @@ from aifactory.datasets import Stage, find_stages
 from aifactory.errors import FactoryError
 from aifactory.launch.checkpoints.checkpoint import is_line
 from aifactory.launch.checkpoints.saved import names_checkpoint
-from aifactory.launch.clusters.registry import close_matches, load_clusters, unknown_place
+from aifactory.launch.clusters.registry import close_matches
 from aifactory.launch.plans.allowance import allowance
 from aifactory.launch.plans.pins import Pins
+from aifactory.launch.plans.placing import placed, unknown
 from aifactory.launch.plans.resolve import (
     Resolved,
     resolve_checks,
@@ -22,7 +23,7 @@ from aifactory.launch.plans.resolve import (
     resolve_stage,
     started_from,
 )
-from aifactory.launch.refusal import GateRefused, Refusal
+from aifactory.launch.refusal import GateRefused
 from aifactory.launch.runs.summary import find_run
 from aifactory.namespace import Namespace, load_grants
 from aifactory.project import Project
@@ -89,6 +90,7 @@ def plan(
     overrides: Sequence[str] | Mapping[str, object] = (),
     queue: str | None = None,
     priority: str | None = None,
+    shape: str | None = None,
     requester: str = "",
     parent_run: str | None = None,
     origin: str | None = None,
@@ -110,8 +112,8 @@ def plan(
     hash of a frozen spec (or at least 8 digits of it), for what it was resolved for last, or for its resolution of this
     number (code "unknown_resolution" lists them); a stage's key, a checkpoint (its path or `<run>/<step>`), a line or a
     version of it, or else a recipe's name. Raises GateRefused for inputs that are not built (all of them, code
-    "input_not_built"), FactoryError for a target or an override that is wrong. `allow` names refusals of the gate that
-    are overridden for the reason `why`.
+    "input_not_built"), FactoryError for a target or an override that is wrong. `shape` None: the usual one of the
+    cluster for this kind of run. `allow` names refusals of the gate that are overridden for the reason `why`.
 
     Pins by hand: `pins` name `key@version` for inputs, `inputs_of` a run whose inputs are taken, `image` an older image
     on this machine, `resume_from` a checkpoint that a recipe goes on from, on what its run read. Raises FactoryError:
@@ -123,6 +125,7 @@ def plan(
         "cluster": cluster,
         "queue": queue,
         "priority": priority,
+        "shape": shape,
         "requester": requester,
         "parent_run": parent_run,
         "origin": origin,
@@ -136,7 +139,7 @@ def plan(
     if isinstance(target, str) and _is_hash(target):
         _no_overrides(target, overrides)
         _no_pins(f"the frozen spec {target[:16]}", pinned)
-        return _frozen(target, ns, asked, resolution)
+        return _frozen(target, ns, asked, resolution, project)
     if resolution is not None:
         raise FactoryError(
             "only a frozen spec has resolutions to choose from",
@@ -149,8 +152,9 @@ def plan(
     try:
         resolved = _resolve(target, overrides, ns, project, pinned)
     except GateRefused as refused:
-        raise refused.beside(_unknown_place(project, cluster, queue, priority)) from None
+        raise refused.beside(unknown(project, cluster, queue=queue, priority=priority, shape=shape)) from None
     asked["pins"] = pinned.said(resolved.spec.image)
+    asked |= placed(cluster, shape, resolved.spec, project)
     context = _context(resolved.context, asked, ns, project)
     path = freeze(ns, resolved.spec, _resolution(context), grants=context.grants)
     return Plan(resolved.spec, context, resolved.spec.hash, path, resolved.label)
@@ -172,14 +176,6 @@ def _resolve(
         _no_pins(f"a check of {target.stage.key}", pins)
         return resolve_checks(target.stage, target.checks, target.version, ns, project)
     return resolve_evaluation(target.checkpoint, ns, project, pins)
-
-
-def _unknown_place(project: Project, cluster: str, queue: str | None, priority: str | None) -> list[Refusal]:
-    """What the gate would say of it: without inputs there is no spec for the gate to look at."""
-    clusters = load_clusters(project)
-    known = clusters.get(cluster)
-    queues, priorities = ((), ()) if known is None else (known.queues, known.priorities)
-    return unknown_place(cluster, clusters, (("queue", queue, queues), ("priority", priority, priorities)))
 
 
 def resume(run: str, *, ns: Namespace | None = None) -> Plan | None:
@@ -211,12 +207,13 @@ def _named(target: str, project: Project) -> Recipe | Stage | EvaluateTarget:
     return stages[target]
 
 
-def _frozen(hash: str, ns: Namespace, asked: dict[str, Any], resolution: int | None) -> Plan:
+def _frozen(hash: str, ns: Namespace, asked: dict[str, Any], resolution: int | None, project: Project) -> Plan:
     frozen = load_frozen(ns, hash)
     body = frozen.resolution if resolution is None else frozen.numbered(resolution)
     known = {name: value for name, value in body.items() if name in Context.model_fields}
     if frozen.spec.kind == "build":
         known["places"] = started_from(frozen.spec.build.key, ns)
+    asked |= placed(asked["cluster"], asked["shape"], frozen.spec, project)
     given = {name: value for name, value in asked.items() if value is not None}
     context = Context.model_validate({**known, **given, "root": ns.variable})
     # A run stands beside the spec that it was launched with, and nothing is written at another site.
