@@ -1,6 +1,8 @@
 """The one entrypoint of a run: `python -m aifactory.run --run DIR --attempt N`.
 
-Exit codes: 0 succeeded, 1 failed, 3 another process is this attempt, 143 cancelled.
+A RayJob adds `--spec HASH`: then the spec comes from the ConfigMap, what is printed is kept here, and the run's
+directory may lag (`aifactory.pod`). Exit codes: 0 succeeded, 1 failed, 3 another process is this attempt, 143
+cancelled.
 """
 
 from __future__ import annotations
@@ -14,6 +16,7 @@ import threading
 import traceback
 from collections.abc import Sequence
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from types import FrameType
 
@@ -21,9 +24,11 @@ from aifactory.channel import Cancelled, Commands, Failure, Job, Process, Starte
 from aifactory.errors import FactoryError
 from aifactory.namespace import Namespace
 from aifactory.namespace.limits import limited
+from aifactory.pod import Handed, kept, prepare
+from aifactory.pod.handed import LAG_SECONDS, MOUNTED, recorded_hash
+from aifactory.pod.output import LOG
 from aifactory.spec import Context, RunSpec, access_of_run, check_run
 from aifactory.spec.declared import declared
-from aifactory.store import Journal
 
 KINDS = {"build": "aifactory.build", "train": "aifactory.train", "evaluate": "aifactory.evaluate"}
 POLL_SECONDS = 0.5
@@ -35,18 +40,35 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m aifactory.run", description=__doc__)
     parser.add_argument("--run", type=Path, required=True, help="the run's directory")
     parser.add_argument("--attempt", type=int, required=True, help="number of the attempt, from 1")
+    parser.add_argument("--spec", metavar="HASH", help="the spec's hash: said by a RayJob")
+    parser.add_argument("--spec-at", type=Path, default=MOUNTED, help="where the ConfigMap with the spec is mounted")
+    parser.add_argument("--lag", type=float, default=LAG_SECONDS, help="seconds that the run's directory may lag")
     options = parser.parse_args(arguments)
     directory = options.run.resolve()
     attempt_directory = directory / "attempts" / f"{options.attempt:08d}"
-    if not attempt_directory.is_dir():
+    handed = None
+    if options.spec is not None:
+        prepare()
+        handed = Handed(options.spec, options.spec_at, options.lag, say=partial(print, flush=True))
+        try:
+            handed.directory(attempt_directory)
+        except FactoryError as error:
+            print(error, file=sys.stderr)
+            return FAILED
+    elif not attempt_directory.is_dir():
         parser.error(f"{attempt_directory} does not exist: runs are started by `aifactory launch`")
     if not Process.current().claim(attempt_directory):
         print(f"attempt {options.attempt} of {directory.name} belongs to another process", file=sys.stderr)
         return TAKEN
-    return _run(directory, options.attempt, attempt_directory)
+    if handed is None:
+        return _run(directory, options.attempt, attempt_directory, None)
+    if private := _private(directory):
+        print("a private run: what it prints stays in its directory", flush=True)
+    with kept(attempt_directory / LOG, shown=not private):
+        return _run(directory, options.attempt, attempt_directory, handed)
 
 
-def _run(directory: Path, attempt: int, attempt_directory: Path) -> int:
+def _run(directory: Path, attempt: int, attempt_directory: Path, handed: Handed | None) -> int:
     private = _private(directory)
     stop = threading.Event()
     ended = threading.Event()
@@ -64,9 +86,9 @@ def _run(directory: Path, attempt: int, attempt_directory: Path) -> int:
         for number in (signal.SIGTERM, signal.SIGINT):
             signal.signal(number, interrupt)
         listener.start()
-        spec = verified_spec(directory, attempt)
+        spec = handed.spec(directory, attempt) if handed else verified_spec(directory, attempt)
         writer.send(Started(kind=spec.kind, spec=spec.hash, pid=os.getpid()))
-        context = Context.load(directory / "context.json")
+        context = handed.context(directory) if handed else Context.load(directory / "context.json")
         check_run(directory, spec, context)
         job = Job(
             spec=spec,
@@ -107,14 +129,7 @@ def verified_spec(directory: Path, attempt: int) -> RunSpec:
 
     Raises FactoryError, code "edited" when spec.json was changed since, "attempt" when there is no such attempt.
     """
-    for record in Journal(directory / "attempts" / "@journal").records():
-        if record.body.get("event") == "start" and record.body.get("attempt") == attempt:
-            return RunSpec.load(directory / "spec.json", record.body["spec"])
-    raise FactoryError(
-        f"attempt {attempt} of {directory.name} was never recorded",
-        fix="start runs by `aifactory launch`, which records each attempt before it starts",
-        code="attempt",
-    )
+    return RunSpec.load(directory / "spec.json", recorded_hash(directory, attempt))
 
 
 def _execute(job: Job) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
@@ -41,3 +42,22 @@ def test_a_recycled_pid_or_another_boot_is_not_the_process() -> None:
     assert me.alive()
     assert not me.model_copy(update={"start": me.start + 1}).alive()
     assert not me.model_copy(update={"boot": "another"}).alive()
+
+
+def test_a_process_of_a_pod_or_of_another_machine_is_elsewhere_and_one_before_a_reboot_is_gone() -> None:
+    me = Process.current()
+    assert me.seen() == "alive"
+    pod = me.model_copy(update={"host": "a-pod", "pids": "pid:[1]"})  # on this very machine, with this very pid
+    assert (pod.seen(), pod.alive(), pod.here) == ("elsewhere", False, False)
+    assert pod.model_copy(update={"boot": "another"}).seen() == "elsewhere"
+    assert me.model_copy(update={"boot": "another"}).seen() == "gone"
+
+
+def test_a_file_of_an_older_image_says_what_it_said(tmp_path: Path) -> None:
+    me = Process.current()
+    old = me.model_dump(exclude={"host", "pids"})
+    (tmp_path / "process.json").write_text(json.dumps(old))
+    found = Process.load(tmp_path)
+    assert found is not None
+    assert found.seen() == "alive"
+    assert found.model_copy(update={"boot": "another"}).seen() == "gone"

@@ -1,10 +1,12 @@
-"""Which process is an attempt: pid, start time and boot, so that a recycled pid is never taken for it."""
+"""Which process is an attempt: pid, start time, boot and place, so that no other is ever taken for it."""
 
 from __future__ import annotations
 
 import json
 import os
+import socket
 from pathlib import Path
+from typing import Literal
 
 from pydantic import BaseModel, ConfigDict
 
@@ -14,8 +16,15 @@ from aifactory.store import Store, canonical
 NAME = "process.json"
 
 
+Seen = Literal["alive", "gone", "elsewhere"]
+
+
 class Process(BaseModel):
-    """`start` is in clock ticks since boot (field 22 of /proc/<pid>/stat); `boot` is the kernel's boot id."""
+    """`start` is in clock ticks since boot (field 22 of /proc/<pid>/stat); `boot` is the kernel's boot id.
+
+    `host` is the machine's name, or the pod's; `pids` names the process ids' namespace, since a pod on this very
+    machine counts its own. Both are None in a file of an older image, which ran on this machine.
+    """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -23,13 +32,22 @@ class Process(BaseModel):
     start: int
     boot: str
     session: int
+    host: str | None = None
+    pids: str | None = None
 
     @classmethod
     def current(cls) -> Process:
         stat = read_stat(os.getpid())
         if stat is None:
             raise FactoryError("this process cannot be found under /proc", fix="mount /proc", code="proc")
-        return cls(pid=os.getpid(), start=stat[2], boot=boot_id(), session=os.getsid(0))
+        return cls(
+            pid=os.getpid(),
+            start=stat[2],
+            boot=boot_id(),
+            session=os.getsid(0),
+            host=socket.gethostname(),
+            pids=_pid_namespace(),
+        )
 
     @classmethod
     def load(cls, attempt_directory: Path) -> Process | None:
@@ -41,12 +59,23 @@ class Process(BaseModel):
         """Write process.json if no other process has; False for who loses."""
         return Store(attempt_directory).put(NAME, canonical(self.model_dump()))
 
+    @property
+    def here(self) -> bool:
+        """Whether its process ids are those that this process sees: only then can it be looked for."""
+        return self.boot == boot_id() and self.pids in (None, _pid_namespace())
+
+    def seen(self) -> Seen:
+        """ "alive" while this very process runs (a zombie is gone), "gone" when it has ended or its machine was started
+        anew since, "elsewhere" when it runs or ran where it can't be looked for: in a pod, on another machine."""
+        if self.here:
+            stat = read_stat(self.pid)
+            return "alive" if stat is not None and stat[2] == self.start and stat[0] not in "ZXx" else "gone"
+        rebooted = self.boot != boot_id() and self.host in (None, socket.gethostname())
+        return "gone" if rebooted else "elsewhere"
+
     def alive(self) -> bool:
-        """True while this very process runs; a zombie is dead."""
-        if boot_id() != self.boot:
-            return False
-        stat = read_stat(self.pid)
-        return stat is not None and stat[2] == self.start and stat[0] not in "ZXx"
+        """True while it is seen to run. One that is elsewhere isn't: ask `seen` where that may be."""
+        return self.seen() == "alive"
 
 
 def read_stat(pid: int) -> tuple[str, int, int] | None:
@@ -63,3 +92,7 @@ def read_stat(pid: int) -> tuple[str, int, int] | None:
 def boot_id() -> str:
     """The id of this boot of this kernel."""
     return Path("/proc/sys/kernel/random/boot_id").read_text().strip()
+
+
+def _pid_namespace() -> str:
+    return str(Path("/proc/self/ns/pid").readlink())

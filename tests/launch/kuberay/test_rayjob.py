@@ -117,7 +117,10 @@ def test_what_holds_in_every_manifest(
         "submitterConfig",
         "runtimeEnvYAML",
     } & set(spec)
-    assert spec["entrypoint"] == f"python -m aifactory.run --run /factory/public/runs/{run} --attempt {attempt}"
+    assert (
+        spec["entrypoint"]
+        == f"python -m aifactory.run --run /factory/public/runs/{run} --attempt {attempt} --spec {what.hash}"
+    )
     assert re.fullmatch(r"[A-Za-z0-9 ./_-]+", spec["entrypoint"])
 
     ray = spec["rayClusterSpec"]

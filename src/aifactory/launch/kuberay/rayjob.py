@@ -57,9 +57,13 @@ def build_rayjob(plan: Plan, cluster: KubeCluster, asked: Asked) -> dict[str, An
         labels=labels,
         env={
             "AIFACTORY_ROOT": "/factory",
+            # The pods' user is a number that the image may not know: without these it has no home, and no name.
+            "HOME": "/tmp",
+            "LOGNAME": "factory",
             "PYTHONHASHSEED": "0",
             "PYTHONNOUSERSITE": "1",
             "PYTHONUNBUFFERED": "1",
+            "USER": "factory",
         },
         volumes=(*sources, {"name": "spec", "configMap": {"name": names.spec, "defaultMode": 0o444}}),
         mounts=(*mounts, {"name": "spec", "mountPath": SPEC_AT, "readOnly": True}),
@@ -81,7 +85,8 @@ def build_rayjob(plan: Plan, cluster: KubeCluster, asked: Asked) -> dict[str, An
         },
         "spec": _spec(
             names,
-            f"python -m aifactory.run --run /factory/{of}/runs/{asked.run} --attempt {asked.attempt}",
+            f"python -m aifactory.run --run /factory/{of}/runs/{asked.run} --attempt {asked.attempt}"
+            f" --spec {plan.hash}",
             _groups(pod, shape),
             cluster,
             scheduler,

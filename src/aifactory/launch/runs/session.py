@@ -8,7 +8,7 @@ import time
 from contextlib import suppress
 from pathlib import Path
 
-from aifactory.channel import Process, boot_id, read_stat
+from aifactory.channel import Process, read_stat
 from aifactory.errors import FactoryError
 
 MARK = "AIFACTORY_ATTEMPT"
@@ -20,9 +20,10 @@ def members(process: Process, attempt_directory: Path) -> list[int]:
     """Pids of the attempt's living processes, its own first.
 
     All of its session id, also those that changed their process group (Ray's workers do), and whoever left the session
-    but still carries the attempt's directory in its environment. None after a reboot.
+    but still carries the attempt's directory in its environment. None after a reboot, and none of a pod's: its numbers
+    are those of other processes here.
     """
-    if boot_id() != process.boot:
+    if not process.here:
         return []
     # An entrypoint that a person started in his shell leads no session, and his shell is not ours to end.
     return _members(process.session if process.session == process.pid else None, process, attempt_directory)
