@@ -106,7 +106,7 @@ def test_the_launchers_token_may_do_what_the_role_says(space: Space, verb: str, 
             f"--token={token}",
             *("-n", space.name, "auth", "can-i", verb, what),
         ],
-        env={"PATH": space.kube.path},
+        env={"PATH": space.kube.path, "HOME": str(space.directory)},
         capture_output=True,
         text=True,
     )
