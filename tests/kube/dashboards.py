@@ -22,7 +22,7 @@ class PlayedJob:
     `stops` count its questions and its calls to stop, `tokens` holds the Authorization headers that came with them.
 
     `refuses` is an HTTP status with which every question is answered instead (404: the dashboard knows no such job).
-    `on_asked` is called at the first question, which comes when the Ray cluster is ready; `on_stop` at each stop.
+    `on_stop` is called at each stop.
     """
 
     namespace: str
@@ -36,7 +36,6 @@ class PlayedJob:
     tokens: set[str] = field(default_factory=set)
     began: float = field(default_factory=time.time)
     ended: float = 0.0
-    on_asked: Callable[[], None] | None = None
     on_stop: Callable[[], None] | None = None
 
     def end(self, status: Status, message: str = "") -> None:
@@ -58,10 +57,12 @@ class PlayedJob:
 
 
 class Dashboards:
-    """The dashboards of one cluster. `default`: what a job is that no test has set."""
+    """The dashboards of one cluster. `default`: what a job is that no test has set; `newcomers`, by namespace, are told
+    of a job when it is asked about for the first time."""
 
     def __init__(self) -> None:
         self.default: Status = "RUNNING"
+        self.newcomers: dict[str, Callable[[PlayedJob], None]] = {}
         self._jobs: dict[tuple[str, str], PlayedJob] = {}
         self._lock = threading.Lock()
 
@@ -79,8 +80,8 @@ def _handler(dashboards: Dashboards) -> type[BaseHTTPRequestHandler]:
             """`/api/jobs/<id>`"""
             job = self._job(self._path()[2])
             job.asked += 1
-            if job.asked == 1 and job.on_asked:
-                job.on_asked()
+            if job.asked == 1 and (newcomer := dashboards.newcomers.get(job.namespace)):
+                newcomer(job)
             self._say(job.refuses or 200, job.answer() if not job.refuses else {})
 
         def do_POST(self) -> None:

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import yaml
 
@@ -103,6 +103,11 @@ class Space:
         self.kubectl("wait", "--for=condition=Active", f"localqueue/{name}", "--timeout=60s")
         self.queues.append(name)
         return name
+
+    def stop_queue(self, policy: Literal["None", "Hold", "HoldAndDrain"], name: str = "training") -> None:
+        """Hold back what waits in a queue of this space; with drain, stop what runs too."""
+        patch = json.dumps({"spec": {"stopPolicy": policy}})
+        self.kubectl("patch", "clusterqueue", f"{self.name}-{name}", "--type=merge", "-p", patch)
 
     def quota(self, **hard: str | int) -> None:
         """A ResourceQuota: `space.quota(pods=2)`, `space.quota(**{"requests.cpu": 4})`."""

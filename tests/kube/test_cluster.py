@@ -3,46 +3,24 @@
 from __future__ import annotations
 
 import subprocess
-import time
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from aifactory.launch.kuberay import Names, build_rayjob, spec_config_map, token_secret
-from tests.kube import played, table
+from tests.kube import by_hand, played, table
+from tests.kube.by_hand import state, until
 from tests.kube.dashboards import Dashboards
 from tests.kube.server import Kube, NotForTests, kept
 from tests.kube.space import Space
-from tests.launch.kuberay.cases import asked, plan
+from tests.launch.kuberay.cases import plan
 
 pytestmark = pytest.mark.cluster
 
 
-def until(what: Callable[[], Any], seconds: float = 90) -> Any:
-    end = time.monotonic() + seconds
-    while not (found := what()):
-        assert time.monotonic() < end, f"not in {seconds} s"
-        time.sleep(0.2)
-    return found
-
-
-def submit(space: Space, root: Path, *, run: str = "train-tiny-ba9876543210", **how: Any) -> str:
-    context = {"queue": space.queues[0]} if space.queues else {}
-    frozen = plan(**context, priority=how.pop("priority", None))
-    cluster = table.cluster(space, root)
-    names = Names(run, 1)
-    space.kube.create(
-        token_secret(names, cluster, "t" * 32),
-        spec_config_map(names, cluster, frozen.spec),
-        build_rayjob(frozen, cluster, asked(run=run, image=table.IMAGE, **how)),
-    )
-    return names.job
-
-
-def state(space: Space, job: str) -> str:
-    return str(space.get("rayjob", job).get("status", {}).get("jobDeploymentStatus", ""))
+def submit(space: Space, root: Path, *, run: str = "train-tiny-ba9876543210", **context: Any) -> str:
+    """The manifest of the golden files, on this cluster."""
+    return by_hand.submit(space, plan(**context), table.cluster(space, root), run, table.IMAGE)
 
 
 def test_a_rayjob_runs_through_its_played_dashboard(space: Space, tmp_path: Path) -> None:
