@@ -44,7 +44,7 @@ OBJECT = st.dictionaries(KEYS, JSON, max_size=6)
     st.none() | OBJECT,
     st.lists(OBJECT, max_size=3),
     st.lists(OBJECT, max_size=3),
-    st.fixed_dictionaries({}, optional={"workload": OBJECT, "podgroup": OBJECT, "raycluster": OBJECT}),
+    st.fixed_dictionaries({}, optional={"workload": OBJECT, "podgroup": OBJECT}),
     st.fixed_dictionaries(
         {}, optional={"pending": st.lists(OBJECT, max_size=3), "nodes": st.lists(OBJECT, max_size=2)}
     ),

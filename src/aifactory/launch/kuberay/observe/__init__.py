@@ -2,6 +2,18 @@
 
 from aifactory.launch.kuberay.observe.observe import PATIENCE_SECONDS, gave_up, observe
 from aifactory.launch.kuberay.observe.reasons import BY_PHASE, REASONS, Reason, fix_of
+from aifactory.launch.kuberay.observe.recall import Recall
 from aifactory.launch.kuberay.observe.seen import Changes, Seen
 
-__all__ = ["BY_PHASE", "PATIENCE_SECONDS", "REASONS", "Changes", "Reason", "Seen", "fix_of", "gave_up", "observe"]
+__all__ = [
+    "BY_PHASE",
+    "PATIENCE_SECONDS",
+    "REASONS",
+    "Changes",
+    "Reason",
+    "Recall",
+    "Seen",
+    "fix_of",
+    "gave_up",
+    "observe",
+]

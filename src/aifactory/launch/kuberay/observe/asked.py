@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from decimal import Decimal, InvalidOperation
 
-from aifactory.launch.kuberay.observe.objects import Json, items, part, text
+from aifactory.launch.kuberay.observe.objects import NOTHING, Json, items, part, text
 
 _SUFFIXES = {
     "m": Decimal("0.001"),
@@ -40,6 +40,14 @@ def told(resource: str, value: Decimal) -> str:
     return f"{_short(value)} {resource}"
 
 
+def template_of(rayjob: Json | None, which: str) -> Json:
+    """The pod template of the `head`, or of the first of the `workers`."""
+    spec = part(rayjob, "spec", "rayClusterSpec")
+    if which == "head":
+        return part(spec, "headGroupSpec", "template")
+    return next((part(group, "template") for group in items(spec, "workerGroupSpecs")), NOTHING)
+
+
 def asked(rayjob: Json | None) -> dict[str, Decimal]:
     """By resource, over the head and all workers, as requested."""
     found: dict[str, Decimal] = {}
@@ -54,6 +62,11 @@ def asked(rayjob: Json | None) -> dict[str, Decimal]:
 def pods_asked(rayjob: Json | None) -> int:
     """How many pods the Ray cluster has when it is whole."""
     return sum(count for _, count in _templates(part(rayjob, "spec", "rayClusterSpec")))
+
+
+def workers_asked(rayjob: Json | None) -> int:
+    """How many of them work."""
+    return pods_asked(rayjob) - (1 if template_of(rayjob, "head") else 0)
 
 
 def in_words(resources: Mapping[str, Decimal]) -> str:
@@ -74,8 +87,8 @@ def _short(value: Decimal) -> str:
     return f"{value.quantize(Decimal('0.1')):f}".removesuffix(".0") if value % 1 else f"{int(value)}"
 
 
-def limit_of(pod: Json, container: str) -> str:
-    """The memory limit of a container as it is written, "" if it has none."""
-    every = [*items(pod, "spec", "containers"), *items(pod, "spec", "initContainers")]
+def limit_of(spec: Json, container: str) -> str:
+    """The memory limit of a container of a pod's spec as it is written, "" if it has none."""
+    every = [*items(spec, "containers"), *items(spec, "initContainers")]
     one = next((one for one in every if one.get("name") == container), {})
     return text(one, "resources", "limits", "memory")

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from datetime import datetime
 from decimal import Decimal
 
 from aifactory.launch.kuberay.observe.asked import asked, in_words, quantity, told
-from aifactory.launch.kuberay.observe.objects import Json, Objects, condition, holds, items, one_line, part, text
+from aifactory.launch.kuberay.observe.objects import Json, Objects, condition, holds, one_line, part, text
 from aifactory.launch.kuberay.observe.place import place
 from aifactory.launch.kuberay.observe.seen import Seen, parse_time
 
@@ -20,10 +21,13 @@ _SHORT = re.compile(
     r"insufficient (?P<unused>unused )?quota for (?P<resource>\S+) in flavor (?P<flavor>[^,\s]+)"
     r"(?:, (?P<more>\S+) more needed|.*?> maximum capacity \((?P<most>[^)\s]+)\))?"
 )
+_PREEMPTED = re.compile(r"Preempted to accommodate a workload \(.*?JobUID: (?P<uid>[^)\s]+)\) due to (?P<why>[^;]+)")
 _EVICTED = {
     "Preempted": "preempted",
     "ClusterQueueStopped": "drained",
     "LocalQueueStopped": "drained",
+    "ClusterQueueRestarted": "drained",
+    "LocalQueueRestarted": "drained",
     "NodeFailures": "node_lost",
 }
 
@@ -42,7 +46,8 @@ def waits(objects: Objects, now: datetime) -> Seen | None:
         return _seen("kueue_admits", queue, f"has its quota; {said}", since)
     message = one_line(text(reserved, "message"))
     if part(objects.workload, "spec").get("active") is False:
-        return _seen("kueue_paused", queue, "paused by hand (spec.active of its Workload is false)", since)
+        paused = text(condition(objects.workload, "Evicted"), "lastTransitionTime") or since
+        return _seen("kueue_paused", queue, "paused by hand (spec.active of its Workload is false)", paused)
     if reserved.get("reason") == "Inadmissible":
         gone = message.startswith("LocalQueue") and "exist" in message
         return _seen("kueue_no_queue" if gone else "kueue_stopped", queue, message or "not admissible", since)
@@ -51,22 +56,28 @@ def waits(objects: Objects, now: datetime) -> Seen | None:
     return _for_quota(objects, queue, message, since)
 
 
-def evicted(workload: Json | None) -> tuple[str, str, str] | None:
+def evicted(workload: Json | None, others: Mapping[str, str]) -> tuple[str, str, str] | None:
     """(code, Kueue's words, since) once the workload was put out after it had been admitted, also when it is admitted
-    again: its entrypoint would start a second time."""
-    found = condition(workload, "Evicted")
-    again = condition(workload, "Requeued")
-    before = items(workload, "status", "schedulingStats", "evictions")
-    if not found and not again and not before:
+    again: its entrypoint would start a second time. `others` names RayJobs by uid."""
+    found, again = condition(workload, "Evicted"), condition(workload, "Requeued")
+    ran = part(workload, "status").get("accumulatedPastExecutionTimeSeconds") is not None
+    # A waiting workload that was paused is "evicted" too, and has no Admitted.
+    if not ran and not (found.get("status") == "True" and condition(workload, "Admitted")):
         return None
     reason = text(found, "reason") if found.get("status") == "True" else text(again, "reason")
-    reason = reason or (text(before[-1], "reason") if before else "")
     code = _EVICTED.get(reason, "deactivated" if reason.startswith("Deactivated") else "preempted")
-    if reason in ("ClusterQueueRestarted", "LocalQueueRestarted"):
-        code = "drained"
     message = one_line(text(found, "message").removeprefix("Previously: "))
-    since = text(found, "lastTransitionTime") or text(again, "lastTransitionTime")
-    return code, message or f"evicted ({reason or 'no reason'})", since
+    first = found if found.get("status") == "True" else again
+    since = text(first, "lastTransitionTime") or text(found, "lastTransitionTime")
+    return code, _by_whom(message, others) or f"evicted ({reason or 'no reason'})", since
+
+
+def _by_whom(message: str, others: Mapping[str, str]) -> str:
+    found = _PREEMPTED.search(message)
+    if found is None:
+        return message
+    who = others.get(found["uid"], "another run")
+    return f"preempted for {who} ({found['why']})"
 
 
 def _silent(objects: Objects, queue: str, now: datetime) -> Seen:

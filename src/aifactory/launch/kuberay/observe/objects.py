@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 type Json = Mapping[str, Any]
@@ -13,18 +13,20 @@ NOTHING: Json = {}
 
 @dataclass(frozen=True)
 class Objects:
-    """`pending` is the list of Kueue's visibility API for the job's LocalQueue, None if it can't be had; `priority`
-    whether its priority class exists, None if nobody looked; `known` that the RayJob has been there before."""
+    """`former` are pods that have gone, as they were last seen; `pending` the list of Kueue's visibility API for the
+    job's LocalQueue, None if it can't be had; `priority` whether its priority class exists, None if nobody looked;
+    `others` names of RayJobs by uid; `known` that the RayJob has been there before."""
 
     rayjob: Json | None = None
-    raycluster: Json | None = None
     pods: Sequence[Json] = ()
     events: Sequence[Json] = ()
+    former: Sequence[Json] = ()
     workload: Json | None = None
     podgroup: Json | None = None
     pending: Sequence[Json] | None = None
     nodes: Sequence[Json] = ()
     priority: bool | None = None
+    others: Mapping[str, str] = field(default_factory=dict)
     known: bool = False
 
     @property

@@ -25,26 +25,40 @@ def observe(
     pods: Sequence[Mapping[str, Any]] = (),
     events: Sequence[Mapping[str, Any]] = (),
     *,
+    former: Sequence[Mapping[str, Any]] = (),
     workload: Mapping[str, Any] | None = None,
     podgroup: Mapping[str, Any] | None = None,
-    raycluster: Mapping[str, Any] | None = None,
     pending: Sequence[Mapping[str, Any]] | None = None,
     nodes: Sequence[Mapping[str, Any]] = (),
     priority: bool | None = None,
+    others: Mapping[str, str] | None = None,
     known: bool = False,
     now: datetime | None = None,
     patience: float = PATIENCE_SECONDS,
 ) -> Seen:
     """What can be said of an attempt now. Everything is the API's JSON, and any of it may be missing.
 
-    `events` are those of the RayJob, its RayCluster, its pods, its Workload and its PodGroup; `pending` the items of
-    Kueue's visibility API for the LocalQueue; `nodes` those that its pods are on; `priority`: whether its priority
-    class exists; `known`: the RayJob has been there, so that None means that it has gone. A wait that only a person
-    can end becomes an ending after `patience` seconds. Once a RayJob is refused by the operator (`invalid`) it must be
-    deleted, since Kueue would keep its quota for good.
+    `events` are those of the RayJob, its RayCluster, its pods, its Workload and its PodGroup; `former` pods that have
+    gone (`Recall`); `pending` the items of Kueue's visibility API for the LocalQueue; `nodes` those that its pods are
+    on; `priority`: whether its priority class exists; `others`: names of RayJobs by uid, to say who took its place;
+    `known`: the RayJob has been there, so that None means that it has gone. A wait that only a person can end becomes
+    an ending after `patience` seconds. A RayJob that the operator refuses (`invalid`) must be deleted at once: Kueue
+    would keep its quota for good.
     """
     now = now or datetime.now(UTC)
-    objects = Objects(rayjob, raycluster, pods, events, workload, podgroup, pending, nodes, priority, known)
+    objects = Objects(
+        rayjob=rayjob,
+        pods=pods,
+        events=events,
+        former=former,
+        workload=workload,
+        podgroup=podgroup,
+        pending=pending,
+        nodes=nodes,
+        priority=priority,
+        others=others or {},
+        known=known,
+    )
     if over := ended(objects):
         return over
     if rayjob is None:
@@ -87,6 +101,9 @@ def _for_nodes(objects: Objects, without_node: list[Mapping[str, Any]]) -> Seen:
         return gang
     message, since = scheduler_says(without_node)
     total = max(pods_asked(objects.rayjob), len(objects.pods))
+    if "persistentvolumeclaim" in message:
+        said = f"{placed} of {total} pods have a node; {message}"
+        return Seen("starting", "mounts", said, since or objects.created, state=(str(placed), str(total)))
     said = f"{placed} of {total} pods have a node; asks for {in_words(asked(objects.rayjob)) or 'nothing'}"
     said += f"; {message}" if message else "; the scheduler has not said why it waits"
     return Seen("queued", "no_room", said, since or objects.created, state=(str(placed), str(total)))
@@ -106,7 +123,7 @@ def _starting(objects: Objects, now: datetime) -> Seen:
     if found:
         worst = found[0]
         said = f"{worst.text}; {able} of {total} pods ready"
-        return Seen("starting", worst.code, said, worst.since or since, state=(worst.text, str(able)))
+        return Seen("starting", worst.code, said, worst.since or since, state=(worst.state, str(able)))
     if not objects.pods:
         return Seen("starting", "makes_pods", f"its {total} pods are being made", since)
     if able < total:

@@ -17,6 +17,7 @@ from aifactory.launch.kuberay.observe.objects import (
     text,
     when,
 )
+from aifactory.launch.kuberay.observe.struck import died
 
 _MISSING = re.compile(
     r"not found|manifest unknown|does not exist|unauthorized|authentication required|denied|forbidden|"
@@ -39,6 +40,11 @@ class Trouble:
     since: str
     weight: int
 
+    @property
+    def state(self) -> str:
+        """Without numbers of a quota, which come and go with others' pods."""
+        return self.code if self.code == "pod_quota" else self.text
+
 
 def unplaced(pod: Json) -> bool:
     """Whether it has no node yet."""
@@ -56,7 +62,7 @@ def ready(pod: Json) -> bool:
 def troubles(objects: Objects) -> list[Trouble]:
     """Those of all pods that have a node, and of pods that could not be made; the worst first."""
     found = [one for pod in objects.pods if not unplaced(pod) and not ready(pod) for one in _of(pod, objects)]
-    found += _not_made(objects)
+    found += [*_not_made(objects), *_die(objects)]
     return sorted(found, key=lambda one: (-one.weight, one.text))
 
 
@@ -134,13 +140,27 @@ def _not_made(objects: Objects) -> list[Trouble]:
     for one in objects.events:
         message = text(one, "message")
         failed = text(one, "reason").startswith(("FailedCreate", "FailedToCreate"))
-        if text(one, "involvedObject", "kind") not in _MADE_BY or not failed:
+        if text(one, "involvedObject", "kind") not in _MADE_BY or not failed or message.endswith("already exists"):
             continue
         quota = "exceeded quota" in message
-        said = message[message.index("exceeded quota") :] if quota else message
+        said = (
+            message[message.index("exceeded quota") :] if quota else re.sub(r"^Failed to create [^,]*, ", "", message)
+        )
         code = "pod_quota" if quota else "pod_refused"
         found.append(Trouble(code, one_line(said), text(one, "firstTimestamp") or when(one), 75))
     return found[-1:]
+
+
+def _die(objects: Objects) -> list[Trouble]:
+    """Pods that end as soon as they are started: the operator deletes each and makes another."""
+    events = [one for one in objects.of("RayCluster") if died(one)]
+    if len(events) < 2:
+        return []
+    _, code, reason = died(events[-1]) or ("", 0, "")
+    what = "the head's pod" if events[-1].get("reason") == "DeletedHeadPod" else "a worker's pod"
+    how = f"exit code {code}, {reason}" if reason else "how is not told"
+    said = f"{what} ends as soon as it is started, again and again ({how})"
+    return [Trouble("crash_loop", said, text(events[0], "firstTimestamp") or when(events[0]), 85)]
 
 
 def scheduler_says(pods: list[Json]) -> tuple[str, str]:

@@ -110,6 +110,8 @@ _ENDED = (
         "its pod may be short of memory: ask for more",
         again=True,
     ),
+    _ends("pod_killed", _INFRA, "a pod's Ray was killed from outside", "its node may be short of memory", again=True),
+    _ends("pod_lost", _INFRA, "a pod of the Ray cluster has gone, and nothing tells why", again=True),
     _ends("head_lost", _INFRA, "the head's pod is gone", again=True),
     _ends("submitter", _INFRA, "the driver could not be submitted, or who followed it is gone", again=True),
     _ends("dashboard", _INFRA, "the operator could not reach Ray's dashboard", again=True),
