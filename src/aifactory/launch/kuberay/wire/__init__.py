@@ -1,0 +1,1 @@
+"""What the client of one API server is made of: tokens, errors, patience, watches, commands in pods."""
