@@ -213,13 +213,13 @@ def test_rollback_to_a_version_that_is_red_by_now_warns_of_what_the_gate_will_sa
 def test_rollback_to_a_version_that_never_was_changes_nothing(built: Lab):
     before = built("versions", "public/letters/clean").out
     answer = built("rollback", "public/letters/clean", "0" * 16, "--why", "no reason")
-    assert answer.code == 1
+    assert answer.code == 2
     assert built("versions", "public/letters/clean").out == before
 
 
 def test_versions_of_a_key_that_was_never_published_names_close_ones(built: Lab):
     answer = built("versions", "public/letters/claen")
-    assert answer.code == 1
+    assert answer.code == 2
     assert "public/letters/clean" in answer.err
 
 

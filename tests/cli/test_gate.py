@@ -49,6 +49,10 @@ def test_an_override_is_in_the_records_of_the_run_that_it_let_through(built: Lab
     assert refused.code == 3
     codes = {one["code"] for one in refused.json["error"]["refusals"]}
     assert codes == {"check_missing"}
+    allowed = ("--allow", "check_missing", "--why", "the audits were lost")
+    planned = built("plan", CLEAN, *allowed)
+    assert planned.code == 0, planned.err
+    assert "--allow check_missing --why 'the audits were lost'" in planned.out
     answer = built("launch", CLEAN, "--allow", "check_missing", "--why", "the audits were lost", "--json")
     assert answer.code == 0, answer.err
     record = json.loads((built.namespace / "public/runs" / answer.json["run"] / "gate.json").read_text())

@@ -190,12 +190,12 @@ def as_another_user(lab: Inside, work: Callable[[], dict[str, list[str]]]) -> di
 @pytest.mark.parametrize(
     ("name", "code", "exit"),
     [
-        ("public/probe/redy", "unpublished", 1),
-        (f"{READY}@11111111", "version", 1),
+        ("public/probe/redy", "unpublished", 2),
+        (f"{READY}@11111111", "version", 2),
         ("train-tiny-0123456789ac", "unknown_target", 2),
         (f"{RUN}/9", "unknown_checkpoint", 2),
         ("train-tiny-9/3", "unknown_run", 2),
-        ("public/models/other", "unpublished", 1),
+        ("public/models/other", "unpublished", 2),
         ("Not a key", "unknown_target", 2),
     ],
 )

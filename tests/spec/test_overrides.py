@@ -43,6 +43,14 @@ def test_a_malformed_path_is_unknown(path: str) -> None:
     assert caught({path: 1}).code == "unknown_override"
 
 
+def test_all_unknown_paths_are_named_at_once() -> None:
+    error = caught({"model.hiden": 1, "steps": 3, "sedd": 2})
+    assert error.code == "unknown_override"
+    assert error.found == "model.hiden, sedd"
+    assert "for model.hiden perhaps model.hidden" in str(error.expected)
+    assert "for sedd perhaps seed" in str(error.expected)
+
+
 def test_an_override_that_changes_nothing_is_fine() -> None:
     assert small_train().evolve({"model.hidden": 64}) == small_train()
     assert small_train().evolve({}) == small_train()

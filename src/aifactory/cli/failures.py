@@ -34,7 +34,9 @@ TYPED = frozenset(
         "unknown_run",
         "unknown_spec",
         "unknown_target",
+        "unpublished",
         "unused_override",
+        "version",
         "why",
     }
 )

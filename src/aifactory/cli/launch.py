@@ -12,6 +12,7 @@ import typer
 from aifactory.cli.failures import FAILED
 from aifactory.cli.output import JsonOption, print_json
 from aifactory.cli.plan import (
+    Allow,
     Cluster,
     Image,
     InputsOf,
@@ -22,6 +23,7 @@ from aifactory.cli.plan import (
     Queue,
     ResumeFrom,
     Shape,
+    Why,
     make,
 )
 
@@ -48,11 +50,8 @@ def launch_command(
     inputs_of: InputsOf = None,
     image: Image = None,
     resume_from: ResumeFrom = None,
-    allow: Annotated[
-        list[str] | None,
-        typer.Option(help="Launch in spite of this refusal of the gate, named by its code.", metavar="CODE"),
-    ] = None,
-    why: Annotated[str, typer.Option(help="The reason for --allow; it stands in the run's records.")] = "",
+    allow: Allow = None,
+    why: Why = "",
     deadline: Annotated[
         float | None, typer.Option(help="End an attempt that takes longer.", metavar="SECONDS", min=1)
     ] = None,

@@ -41,6 +41,11 @@ ResumeFrom = Annotated[
     str | None,
     typer.Option(help="Go on from this checkpoint, on what its run read: `<run>/<step>`.", metavar="CHECKPOINT"),
 ]
+Allow = Annotated[
+    list[str] | None,
+    typer.Option(help="Launch in spite of this refusal of the gate, named by its code.", metavar="CODE"),
+]
+Why = Annotated[str, typer.Option(help="The reason for --allow; it stands in the run's records.")]
 
 
 def plan_command(
@@ -54,6 +59,8 @@ def plan_command(
     inputs_of: InputsOf = None,
     image: Image = None,
     resume_from: ResumeFrom = None,
+    allow: Allow = None,
+    why: Why = "",
     mounts: Annotated[bool, typer.Option("--mounts", help="Show which directories the run will see.")] = False,
     as_json: Annotated[bool, JsonOption] = False,
 ) -> None:
@@ -65,8 +72,9 @@ def plan_command(
     from aifactory.cli.mounts import rows, show_mounts
     from aifactory.launch import ask
 
-    pinned = {"pins": pins, "inputs_of": inputs_of, "image": image, "resume_from": resume_from}
-    planned = make(what, overrides, cluster, queue, priority, shape=shape, **pinned)  # type: ignore[arg-type]
+    pinned: dict[str, Any] = {"pins": pins, "inputs_of": inputs_of, "image": image, "resume_from": resume_from}
+    pinned |= {"shape": shape, "allow": allow, "why": why}
+    planned = make(what, overrides, cluster, queue, priority, **pinned)
     answer = ask(planned)
     if as_json:
         seen = {"mounts": rows(planned)} if mounts and not answer.refusals else {}
@@ -189,6 +197,10 @@ def command(planned: Plan) -> str:
     for name in ("queue", "priority", "shape"):
         if value := getattr(context, name):
             words += [f"--{name}", value]
+    for code in context.allow:
+        words += ["--allow", code]
+    if context.allow:
+        words += ["--why", context.why]
     return shlex.join(words)
 
 

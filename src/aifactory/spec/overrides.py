@@ -56,8 +56,16 @@ def evolved[C: Config](config: C, changes: Mapping[str, object]) -> C:
         if inner is not None:
             raise _conflict(f"{path}={shown(changes[path])}", f"{inner}={shown(changes[inner])}")
     document = config.document()
+    found, wrong = {}, []
+    for path in changes:
+        try:
+            found[path] = _locate(config, path)
+        except FactoryError as error:
+            wrong.append(error)
+    if wrong:
+        raise _together(wrong)
     for path, value in changes.items():
-        annotation, current = _locate(config, path)
+        annotation, current = found[path]
         new = read(path, value, annotation, current) if isinstance(value, OverrideText) else as_json(value)
         *parents, last = path.split(".")
         node: Any = document
@@ -108,6 +116,20 @@ def _paths(node: object, prefix: str) -> Iterator[str]:
         path = f"{prefix}{name}"
         yield path
         yield from _paths(child, f"{path}.")
+
+
+def _together(wrong: list[FactoryError]) -> FactoryError:
+    """All of them at once: nobody corrects one to be told of the next."""
+    first = wrong[0]
+    if len(wrong) == 1:
+        return first
+    return FactoryError(
+        "; ".join(one.what for one in wrong),
+        found=", ".join(str(one.found) for one in wrong),
+        expected="; ".join(f"for {one.found} {one.expected}" for one in wrong),
+        fix="correct the paths; `aifactory plan` shows every field",
+        code=first.code,
+    )
 
 
 def _unknown(config: Config, path: str) -> FactoryError:
