@@ -59,7 +59,7 @@ def test_an_error_of_the_machinery_keeps_its_text_only_where_no_other_code_calle
     # The frame of this test is not the machinery's, and what it gave is quoted.
     called = redacted(caught.value, private=True)
     assert not quotes(called.model_dump(), "Zaphodine")
-    assert called.text.startswith("code attempt; at aifactory/run.py:")
+    assert called.text.startswith("code attempt; at aifactory/pod/handed.py:")
     assert safe_failure(called) == called
     trace = caught.value.__traceback__
     assert trace is not None

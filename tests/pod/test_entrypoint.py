@@ -111,7 +111,8 @@ def test_a_mount_that_lags_is_waited_for(lab: Lab, tmp_path: Path) -> None:
     shutil.copytree(directory, late)
     shutil.rmtree(directory)
     child = begin(lab, directory, plan.hash, tmp_path / "no-config-map", "--lag", "60")
-    time.sleep(1)
+    assert child.stdout is not None
+    first = child.stdout.readline()
     shutil.copytree(late / "attempts/00000001", directory / "attempts/00000001")
     until(directory / "attempts/00000001/process.json")
     for name in ("spec.json", "context.json", "attempts/@journal"):
@@ -119,7 +120,7 @@ def test_a_mount_that_lags_is_waited_for(lab: Lab, tmp_path: Path) -> None:
         assert child.poll() is None
         copy = shutil.copytree if (late / name).is_dir() else shutil.copy
         copy(late / name, directory / name)
-    shown = child.communicate(timeout=60)[0]
+    shown = first + child.communicate(timeout=60)[0]
     assert (child.returncode, closed(directory).outcome) == (0, "succeeded"), shown
     for what in ("the directory 00000001", "spec.json", "the attempt's record"):
         assert f"{what} is not here yet: waiting" in shown
