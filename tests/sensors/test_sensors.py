@@ -47,6 +47,11 @@ def sensor(name: str) -> dg.SensorDefinition:
     return found
 
 
+def schedule(name: str) -> dg.ScheduleDefinition:
+    (found,) = [one for one in defined(CHECKOUT, "schedules", (dg.ScheduleDefinition,)) if one.name == name]
+    return found
+
+
 def test_checkpoints_of_scored_lines_are_asked_for_by_the_sensor_and_again_by_none(
     instance: dg.DagsterInstance,
 ) -> None:
@@ -75,8 +80,7 @@ def test_the_journal_sync_says_what_it_told_and_keeps_its_cursor(instance: dg.Da
 
 
 def test_the_nightly_sweep_runs() -> None:
-    (schedule,) = defined(CHECKOUT, "schedules", (dg.ScheduleDefinition,))
-    job = schedule.job
+    job = schedule("nightly_sweep").job
     assert isinstance(job, dg.JobDefinition)
     assert job.execute_in_process().success
 
@@ -107,8 +111,7 @@ def test_the_sweep_of_a_location_leaves_other_classes_alone(monkeypatch: pytest.
         left.append(Staging.start(ns, key, "killed").path)
         os.utime(left[-1], (0, 0))
     monkeypatch.setenv(VARIABLE, "private/ward")
-    (schedule,) = defined(CHECKOUT, "schedules", (dg.ScheduleDefinition,))
-    assert schedule.name == "nightly_sweep__private__ward"
-    assert isinstance(schedule.job, dg.JobDefinition)
-    assert schedule.job.execute_in_process().success
+    job = schedule("nightly_sweep__private__ward").job
+    assert isinstance(job, dg.JobDefinition)
+    assert job.execute_in_process().success
     assert [path.exists() for path in left] == [True, False]

@@ -10,6 +10,7 @@ from aifactory.launch.images.inventory import ImageSummary, list_images
 from aifactory.launch.launcher import launch
 from aifactory.launch.mounts import Mount, mounts, mounts_of
 from aifactory.launch.plans.plan import CheckTarget, EvaluateTarget, Plan, plan, resume
+from aifactory.launch.plans.smoke import SmokeTarget
 from aifactory.launch.refusal import GateRefused, Refusal
 from aifactory.launch.runs.attempts import Attempt, Attempts
 from aifactory.launch.runs.names import attempt_name, job_name, run_name
@@ -38,6 +39,7 @@ __all__ = [
     "RunResult",
     "RunSummary",
     "Signal",
+    "SmokeTarget",
     "ask",
     "attempt_name",
     "ensure_image",

@@ -10,7 +10,7 @@ from aifactory.errors import FactoryError
 from aifactory.project import Project
 
 FILE = "pyproject.toml"
-TABLES = ("grants", "identities", "notify")
+TABLES = ("grants", "identities", "notify", "smoke")
 
 
 def setting(project: Project, name: str) -> Any:

@@ -50,8 +50,8 @@ class InputFact:
 class ImageFact:
     """The image of the spec. `schema` is the digest of the config types that its code reads a spec with; `reference`
     what `images.toml` says that clusters run for it, `pinned` the digest of build inputs that stands there; `proofs`
-    the OCI digests under which a run has verified it; `rebuild` the command that makes a missing one; `ray` the version
-    of Ray that its lock pins, empty without one."""
+    the OCI digests under which a run has verified it on the run's cluster; `rebuild` the command that makes a missing
+    one; `ray` the version of Ray that its lock pins, empty without one."""
 
     name: str = ""
     digest: str = ""

@@ -65,7 +65,8 @@ def _image(
     if context.image_reference is not None:
         # Named by images.toml for this very digest when it was planned, whatever that file has moved on to.
         pinned = PinnedImage(digest=image.digest, reference=context.image_reference)
-    proofs = (one.oci for one in verifications(ns, image.name, ("public", *access)) if one.digest == image.digest)
+    known = verifications(ns, image.name, ("public", *access))
+    proofs = (one.oci for one in known if (one.digest, one.where) == (image.digest, context.cluster))
     return ImageFact(
         name=image.name,
         digest=image.digest,

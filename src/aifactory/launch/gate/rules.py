@@ -114,10 +114,10 @@ def _off_the_laptop(facts: Facts) -> list[Refusal]:
         found.append(
             Refusal(
                 "image_unverified",
-                f"no run has verified the image {image.name} {image.digest[:16]}",
+                f"no run has verified the image {image.name} {image.digest[:16]} on {facts.cluster}",
                 found=f"verified as {', '.join(image.proofs)}" if image.proofs else "no verification",
                 expected=f"one of {oci[1]}",
-                fix="run the smoke job on that cluster with this image, or wait for tonight's",
+                fix=f"run `aifactory smoke --cluster {facts.cluster}`, or wait for tonight's",
             )
         )
     return found

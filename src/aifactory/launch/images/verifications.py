@@ -17,13 +17,15 @@ IMAGES = "images"
 @dataclass(frozen=True)
 class Verification:
     """A run that succeeded with an image: `digest` of its build inputs, `oci` the digest that was pulled
-    (`sha256:...`), the `run`, the cluster it ran on, and when it was recorded (UTC, ISO 8601)."""
+    (`sha256:...`; empty on the laptop, which pulls none), the `run`, the cluster it ran on, when it was recorded (UTC,
+    ISO 8601), and the version of the smoke that it was (0: it was none)."""
 
     digest: str
     oci: str
     run: str
     where: str
     at: str = ""
+    smoke: int = 0
 
 
 def record(ns: Namespace, access: str, name: ImageName, one: Verification) -> None:

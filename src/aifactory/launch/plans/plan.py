@@ -23,6 +23,7 @@ from aifactory.launch.plans.resolve import (
     resolve_stage,
     started_from,
 )
+from aifactory.launch.plans.smoke import SmokeTarget, resolve_smoke
 from aifactory.launch.refusal import GateRefused
 from aifactory.launch.runs.summary import find_run
 from aifactory.namespace import Namespace, load_grants
@@ -84,7 +85,7 @@ class Plan:
 
 
 def plan(
-    target: Recipe | Stage | CheckTarget | EvaluateTarget | str,
+    target: Recipe | Stage | CheckTarget | EvaluateTarget | SmokeTarget | str,
     *,
     cluster: str = "local",
     overrides: Sequence[str] | Mapping[str, object] = (),
@@ -108,12 +109,13 @@ def plan(
 ) -> Plan:
     """Resolve the target and freeze its spec. Nothing is launched.
 
-    A recipe trains, a stage builds, a CheckTarget runs checks, an EvaluateTarget scores a checkpoint. A string is the
-    hash of a frozen spec (or at least 8 digits of it), for what it was resolved for last, or for its resolution of this
-    number (code "unknown_resolution" lists them); a stage's key, a checkpoint (its path or `<run>/<step>`), a line or a
-    version of it, or else a recipe's name. Raises GateRefused for inputs that are not built (all of them, code
-    "input_not_built"), FactoryError for a target or an override that is wrong. `shape` None: the usual one of the
-    cluster for this kind of run. `allow` names refusals of the gate that are overridden for the reason `why`.
+    A recipe trains, a stage builds, a CheckTarget runs checks, an EvaluateTarget scores a checkpoint, a SmokeTarget
+    proves an image. A string is the hash of a frozen spec (or at least 8 digits of it), for what it was resolved for
+    last, or for its resolution of this number (code "unknown_resolution" lists them); a stage's key, a checkpoint (its
+    path or `<run>/<step>`), a line or a version of it, or else a recipe's name. Raises GateRefused for inputs that are
+    not built (all of them, code "input_not_built"), FactoryError for a target or an override that is wrong. `shape`
+    None: the usual one of the cluster for this kind of run. `allow` names refusals of the gate that are overridden for
+    the reason `why`.
 
     Pins by hand: `pins` name `key@version` for inputs, `inputs_of` a run whose inputs are taken, `image` an older image
     on this machine, `resume_from` a checkpoint that a recipe goes on from, on what its run read. Raises FactoryError:
@@ -161,7 +163,7 @@ def plan(
 
 
 def _resolve(
-    target: Recipe | Stage | CheckTarget | EvaluateTarget,
+    target: Recipe | Stage | CheckTarget | EvaluateTarget | SmokeTarget,
     overrides: Sequence[str] | Mapping[str, object],
     ns: Namespace,
     project: Project,
@@ -172,6 +174,8 @@ def _resolve(
     _no_overrides(str(target), overrides)
     if isinstance(target, Stage):
         return resolve_stage(target, ns, project, pins)
+    if isinstance(target, SmokeTarget):
+        return resolve_smoke(target, ns, project, pins)
     if isinstance(target, CheckTarget):
         _no_pins(f"a check of {target.stage.key}", pins)
         return resolve_checks(target.stage, target.checks, target.version, ns, project)

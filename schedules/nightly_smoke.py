@@ -1,0 +1,17 @@
+"""Every night, asks for a smoke of the training image on each cluster where nothing has proved it yet."""
+
+import dagster as dg
+
+from aifactory.launch.scope import Scope
+from aifactory.orchestrate.nightly import tonight
+
+
+@dg.schedule(
+    name=Scope.current().name("nightly_smoke"),
+    job_name="smoke",
+    cron_schedule="0 1 * * *",
+    default_status=dg.DefaultScheduleStatus.RUNNING,
+    description=__doc__,
+)
+def nightly_smoke(context: dg.ScheduleEvaluationContext) -> dg.SkipReason | list[dg.RunRequest]:
+    return tonight(context)
