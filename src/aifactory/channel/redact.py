@@ -29,6 +29,25 @@ SHOWN = frozenset(
 """Codes of the machinery's own errors whose texts hold keys, versions, counts and names of the code alone. Whoever adds
 one has read every line that raises it: file and column names may be values too."""
 
+CLUSTER = frozenset(
+    {"container_config", "crash_loop", "dashboard", "deactivated", "deadline_cluster", "deadline_queue", "deadline_run"}
+    | {
+        "deadline_stall",
+        "deadline_start",
+        "deleted",
+        "drained",
+        "entrypoint",
+        "evicted",
+        "failed",
+        "gang_stale",
+        "gone",
+    }
+    | {"head_lost", "image_missing", "init_fails", "invalid", "kai_no_queue", "killed", "kueue_never_fits", "node_lost"}
+    | {"kueue_no_priority", "kueue_no_queue", "oom_kill", "pod_killed", "pod_lost", "preempted", "stopped", "submitter"}
+)
+"""Codes of how a cluster ended an attempt: their texts hold names and numbers of Kubernetes' objects, and none of what
+a container printed (`aifactory.launch.kuberay.observe`)."""
+
 PACKAGE = str(Path(aifactory.__file__).parent) + "/"
 CODE_FOLDERS = ("assets/", "checks/")
 
@@ -77,7 +96,7 @@ def safe_failure(failure: Failure) -> Failure:
         where=failure.where if _PLACE.fullmatch(failure.where) else "",
         rows={name: number for name, number in failure.rows.items() if _ROLE.fullmatch(name)},
     )
-    return kept if kept.text and kept.code in SHOWN else kept.model_copy(update={"text": _sentence(kept)})
+    return kept if kept.text and kept.code in SHOWN | CLUSTER else kept.model_copy(update={"text": _sentence(kept)})
 
 
 def type_name(kind: type[BaseException]) -> str:

@@ -12,6 +12,7 @@ from aifactory.channel import Message, Progress
 from aifactory.errors import FactoryError
 from aifactory.launch import GateRefused, Plan, Refusal, RunResult, attempt_name, launch
 from aifactory.launch.runs.logs import log_path
+from aifactory.orchestrate.incidents import incident_metadata
 from aifactory.orchestrate.interrupts import Interrupts
 from aifactory.orchestrate.live import LiveLog, LiveProgress
 from aifactory.orchestrate.tables import table
@@ -144,6 +145,7 @@ def ended_badly(result: RunResult, what: str) -> dg.Failure:
         "attempt": result.attempt,
         "directory": dg.MetadataValue.path(str(result.directory)),
         "log": dg.MetadataValue.path(str(log_path(attempt))),
+        **incident_metadata(result, attempt),
     }
     if result.error is not None and result.error.trace:
         metadata["trace"] = dg.MetadataValue.md(f"```\n{result.error.trace}\n```")

@@ -82,7 +82,7 @@ def conclude(objects: Objects, code: str, said: str, since: str = "", detail: Ma
     failure = None
     if outcome != "succeeded":
         # What Ray says quotes the driver's log, so it is a trace and never part of the text.
-        failure = Failure(type="Cluster", text=said, trace=text(status, "message"), code=code)
+        failure = Failure(type=code.title().replace("_", ""), text=said, trace=text(status, "message"), code=code)
     facts = {
         "jobDeploymentStatus": text(status, "jobDeploymentStatus"),
         "jobStatus": text(status, "jobStatus"),
