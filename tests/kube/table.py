@@ -26,7 +26,7 @@ def table(space: Space, root: Path, **changes: Any) -> dict[str, Any]:
         "ca_file": str(space.kube.ca_file),
         "token": {"source": "file", "path": str(space.token_file)},
         "namespace": space.name,
-        "site": "lab",
+        "site": "here",
         "ray_version": "2.60.0",
         "scheduler": "kueue" if kueue else "none",
         "queues": list(space.queues),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from aifactory.launch import CheckFact, Facts, ImageFact, InputFact, KubeFact
+from aifactory.launch.sites.presence import Presence
 
 OCI = "sha256:" + "9" * 64
 IMAGE = ImageFact(
@@ -69,6 +70,14 @@ def on_cluster(**changes: object) -> Facts:
     return replace(AWAY, kube=replace(KUBE, **changes))  # type: ignore[arg-type]
 
 
+def at_site(state: str, found: str, fix: str) -> Facts:
+    """The facts of a run whose first input is like that at the site of the cluster."""
+    presence = Presence("lab", state, found, "7 files of 4,242 bytes, and their marker", fix)  # type: ignore[arg-type]
+    return replace(AWAY, site="lab", sites=("here", "lab"), inputs=(replace(DATA, presence=presence),))
+
+
+MARK = "aifactory mark-present public/icd10cm/ready@1111111111111111 --site lab"
+COPY = "copy public/icd10cm/ready/@1111111111111111 to the site lab"
 REASONS: dict[str, Facts] = {
     "run_owned": replace(FACTS, owner="b" * 64),
     "image_gone": replace(FACTS, image=replace(IMAGE, available=False)),
@@ -84,6 +93,10 @@ REASONS: dict[str, Facts] = {
     "no_mount": on_cluster(volumes=("private/clinic",)),
     "no_account": on_cluster(accounts=("private/clinic",)),
     "ray_version": on_cluster(ray="2.59.0"),
+    "unknown_site": replace(AWAY, site="lap", sites=("here", "lab")),
+    "site_unseen": at_site("unseen", "no view", 'write view = "..." under [lab] in sites.toml'),
+    "data_absent": at_site("absent", "3 of 7 files, no marker", f"{COPY}, then {MARK}"),
+    "data_stale": at_site("stale", "a torn marker (17 bytes)", MARK),
     "class": on_data(key="private/oncology/ready", access="private/oncology"),
     "benchmark": on_data(benchmark=True),
     "input_not_published": on_data(published=False),

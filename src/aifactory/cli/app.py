@@ -4,7 +4,21 @@ from __future__ import annotations
 
 import typer
 
-from aifactory.cli import diff, doctor, drop_fork, image, launch, lineage, path, plan, promote, rollback, runs, versions
+from aifactory.cli import (
+    diff,
+    doctor,
+    drop_fork,
+    image,
+    launch,
+    lineage,
+    path,
+    plan,
+    promote,
+    rollback,
+    runs,
+    sites,
+    versions,
+)
 
 app = typer.Typer(
     name="aifactory",
@@ -25,5 +39,7 @@ app.command("lineage")(lineage.lineage_command)
 app.command("promote")(promote.promote_command)
 app.command("rollback")(rollback.rollback_command)
 app.command("drop-fork")(drop_fork.drop_fork_command)
+app.command("sites")(sites.sites_command)
+app.command("mark-present")(sites.mark_present_command)
 app.add_typer(image.app, name="image")
 app.command("doctor")(doctor.doctor_command)

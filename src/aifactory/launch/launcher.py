@@ -15,6 +15,7 @@ from aifactory.errors import FactoryError
 from aifactory.launch.backend import Interrupted, Local
 from aifactory.launch.clusters.registry import AnyCluster, load_clusters
 from aifactory.launch.gate.check_in import check_in
+from aifactory.launch.gate.waiting import wait_for_data
 from aifactory.launch.mounts import mounts_of
 from aifactory.launch.plans.plan import Plan
 from aifactory.launch.runs.attempts import Attempt, Attempts, decide
@@ -77,6 +78,9 @@ def launch(
         change=on_change or _ignore,
         stop=_signal(stop),
     )
+    signal = wait_for_data(plan, directory, ns=ns, project=project, say=listener.change, stop=listener.stop)
+    if signal != "run":
+        return RunResult(run, directory, "cancelled" if signal == "stop" else "detached", 0)
     plan = check_in(plan, directory, ns=ns, project=project)
     attempts = Attempts(directory)
     cluster = load_clusters(project).get(plan.context.cluster)

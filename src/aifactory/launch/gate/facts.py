@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from aifactory.launch.sites.presence import Presence
 from aifactory.namespace import Grant
 
 type Shape = tuple[tuple[str, int], ...]
@@ -27,7 +28,8 @@ class InputFact:
     """One input. `published`: its journal has this version. `problem`: why its bytes can't be read, if so.
 
     `checks`: the blocking checks that its publication lists, and every other blocking check that is red. `shape`: that
-    of the model in a checkpoint or a line.
+    of the model in a checkpoint or a line. `presence`: whether it is at the site of the cluster; None where that is
+    here.
     """
 
     role: str
@@ -40,6 +42,7 @@ class InputFact:
     problem: str = ""
     checks: tuple[CheckFact, ...] = ()
     shape: Shape | None = None
+    presence: Presence | None = None
 
     @property
     def name(self) -> str:
@@ -92,9 +95,9 @@ class Facts:
     `output` is the key (or line) that is written, `access` its class; `owner` the hash of another spec that has the
     run's directory; `leaves` whether the run leaves the laptop; `schema` the digest of the config types that resolved
     the spec; `commit` and `dirty` (the digest of the diff) what it was resolved from; `shape` that of its model;
-    `pods` the shape that is asked for its pods, one of `shapes`; `kube` what a Kubernetes cluster has; `grants` are
-    those in force, `place` is the class that the run's directory stands under, `suites` are the keys that a training's
-    checkpoints will be scored on.
+    `pods` the shape that is asked for its pods, one of `shapes`; `kube` what a Kubernetes cluster has; `site` that
+    of the cluster, one of `sites`; `grants` are those in force, `place` is the class that the run's directory stands
+    under, `suites` are the keys that a training's checkpoints will be scored on.
     """
 
     run: str
@@ -112,6 +115,8 @@ class Facts:
     pods: str | None = None
     shapes: tuple[str, ...] = ()
     kube: KubeFact | None = None
+    site: str = ""
+    sites: tuple[str, ...] = ()
     leaves: bool = False
     image: ImageFact = ImageFact()
     schema: str = ""

@@ -8,12 +8,14 @@ from aifactory.launch.clusters.registry import load_clusters
 from aifactory.launch.gate.facts import Facts, ImageFact
 from aifactory.launch.gate.gather_inputs import input_facts, shape_of
 from aifactory.launch.gate.gather_kube import kube_fact
+from aifactory.launch.gate.gather_sites import at_site
 from aifactory.launch.images.copies import available, image_schema
 from aifactory.launch.images.locked import locked
 from aifactory.launch.images.pinned import PinnedImage, load_pinned
 from aifactory.launch.images.rebuild import rebuild
 from aifactory.launch.images.verifications import verifications
 from aifactory.launch.plans.plan import Plan
+from aifactory.launch.sites.registry import load_sites
 from aifactory.namespace import Key, Namespace
 from aifactory.project import Project
 from aifactory.spec import Context, ImageRef, RunSpec, access_of, access_of_run
@@ -25,6 +27,7 @@ def gather(plan: Plan, run: str, directory: Path, *, ns: Namespace, project: Pro
     clusters = load_clusters(project)
     cluster = clusters.get(context.cluster)
     leaves = cluster is not None and not cluster.laptop
+    sites, site = load_sites(project), context.site or (cluster.site if cluster else "")
     output = spec.build.key if spec.kind == "build" else context.line or plan.label
     declared = spec.build.access if spec.kind == "build" else None
     place = access_of_run(directory) or access_of(spec, context.resolution(), context.grants)
@@ -37,7 +40,7 @@ def gather(plan: Plan, run: str, directory: Path, *, ns: Namespace, project: Pro
         access=access,
         cluster=context.cluster,
         clusters=tuple(sorted(clusters)),
-        inputs=input_facts(spec, context, ns),
+        inputs=at_site(input_facts(spec, context, ns), spec.inputs, context, sites.get(site), ns),
         queue=context.queue,
         priority=context.priority,
         queues=cluster.queues if cluster else (),
@@ -45,6 +48,8 @@ def gather(plan: Plan, run: str, directory: Path, *, ns: Namespace, project: Pro
         pods=context.shape,
         shapes=tuple(cluster.shapes) if cluster else (),
         kube=kube_fact(cluster, spec.kind, context),
+        site=site,
+        sites=tuple(sorted(sites)),
         leaves=leaves,
         image=_image(spec.image, context, (access, place), ns, project, leaves=leaves),
         schema=context.config_schema,

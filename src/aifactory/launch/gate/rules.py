@@ -8,6 +8,7 @@ from aifactory.launch.clusters.registry import unknown_place
 from aifactory.launch.gate.facts import Facts, ImageFact
 from aifactory.launch.gate.input_rules import mismatch, of_input
 from aifactory.launch.gate.kube_rules import of_kube
+from aifactory.launch.gate.site_rules import of_site
 from aifactory.launch.refusal import Refusal
 from aifactory.namespace.access import flows, of_key
 
@@ -22,6 +23,7 @@ def gate(facts: Facts) -> list[Refusal]:
         *(_off_the_laptop(facts) if facts.leaves else ()),
         *_cluster(facts),
         *of_kube(facts),
+        *of_site(facts),
         *_class(facts),
         *(refusal for one in facts.inputs for refusal in of_input(facts, one)),
     ]

@@ -19,10 +19,13 @@ ALLOWABLE = frozenset(
         "image_not_pinned",
         "image_unverified",
         "shape",
+        "site_unseen",
     }
 )
 IMPOSSIBLE = frozenset(
     {
+        "data_absent",
+        "data_stale",
         "image_gone",
         "input_damaged",
         "input_not_built",
@@ -36,6 +39,7 @@ IMPOSSIBLE = frozenset(
         "ray_version",
         "run_owned",
         "unknown_cluster",
+        "unknown_site",
     }
 )
 """Refusals of what could not run at all, whoever allowed it."""
