@@ -21,7 +21,7 @@ CONNECTIONS = 32
 def make_client(cluster: KubeCluster, tokens: Tokens, timeouts: tuple[float, float]) -> ApiClient:
     """A client with a configuration of its own. A call that is answered by 401 is made once more with a token that is
     read anew. Raises FactoryError, code "ca_file" or "server"."""
-    from kubernetes.client import ApiClient, Configuration
+    from kubernetes.client import ApiClient, ApiException, Configuration
     from kubernetes.client.exceptions import UnauthorizedException
 
     configuration = Configuration()
@@ -48,6 +48,14 @@ def make_client(cluster: KubeCluster, tokens: Tokens, timeouts: tuple[float, flo
                 if tokens.current() == used:
                     raise
                 return super().call_api(*args, **more)
+
+        def request(self, *args: Any, **more: Any) -> Any:
+            try:
+                return super().request(*args, **more)
+            except ApiException as error:
+                # The library decodes the body of every error, and an error of TLS has none.
+                error.body = b"" if error.body is None else error.body
+                raise
 
     return Client(configuration)
 
