@@ -42,7 +42,17 @@ CLUSTER = frozenset(
         "gang_stale",
         "gone",
     }
-    | {"head_lost", "image_missing", "init_fails", "invalid", "kai_no_queue", "killed", "kueue_never_fits", "node_lost"}
+    | {
+        "head_lost",
+        "image_missing",
+        "init_fails",
+        "invalid",
+        "kai_no_queue",
+        "killed",
+        "kueue_never_fits",
+        "node_lost",
+        "pod_refused",
+    }
     | {"kueue_no_priority", "kueue_no_queue", "oom_kill", "pod_killed", "pod_lost", "preempted", "stopped", "submitter"}
 )
 """Codes of how a cluster ended an attempt: their texts hold names and numbers of Kubernetes' objects, and none of what

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from aifactory.launch.kuberay.observe import REASONS, Changes, Recall, gave_up, observe
+from aifactory.launch.kuberay.observe import REASONS, Changes, Recall, explain, gave_up, observe
 from tests.launch.kuberay.observe.recorded import NAMES, recorded, seen
 
 GOLDEN = Path(__file__).parents[3] / "golden" / "observed.txt"
@@ -153,6 +153,18 @@ def test_an_evicted_pod_is_remembered_when_it_has_gone() -> None:
     objects["rayjob"]["status"] |= {"jobStatus": "FAILED"}
     over = observe(**objects | {"pods": left, "former": former}, now=at)
     assert (over.code, over.outcome) == ("evicted", "failed_infrastructure")
+
+
+@pytest.mark.parametrize(
+    ("name", "code"),
+    [("oom_worker_at_once", "oom_kill"), ("drained_node", "evicted"), ("node_gone", "node_lost"), ("running", None)],
+)
+def test_what_the_cluster_did_explains_a_driver_that_failed(name: str, code: str | None) -> None:
+    _, objects = recorded(name)
+    objects.pop("pending", None)
+    found = explain(**objects)
+    assert (found.code if found else None) == code
+    assert found is None or found.outcome != "failed_code"
 
 
 def test_a_budget_says_what_the_attempt_waited_for() -> None:

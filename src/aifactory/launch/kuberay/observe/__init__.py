@@ -1,6 +1,6 @@
 """What is seen of an attempt on a cluster: its state, why, since when, and how it ended. Pure: the API's JSON in."""
 
-from aifactory.launch.kuberay.observe.observe import PATIENCE_SECONDS, gave_up, observe
+from aifactory.launch.kuberay.observe.observe import PATIENCE_SECONDS, explain, gave_up, observe
 from aifactory.launch.kuberay.observe.reasons import BY_PHASE, REASONS, Reason, fix_of
 from aifactory.launch.kuberay.observe.recall import Recall
 from aifactory.launch.kuberay.observe.seen import Changes, Seen
@@ -13,6 +13,7 @@ __all__ = [
     "Reason",
     "Recall",
     "Seen",
+    "explain",
     "fix_of",
     "gave_up",
     "observe",

@@ -66,6 +66,33 @@ def observe(
     return _without_hope(_alive(objects, now), objects, now, patience)
 
 
+def explain(
+    rayjob: Mapping[str, Any] | None,
+    pods: Sequence[Mapping[str, Any]] = (),
+    events: Sequence[Mapping[str, Any]] = (),
+    *,
+    former: Sequence[Mapping[str, Any]] = (),
+    workload: Mapping[str, Any] | None = None,
+    podgroup: Mapping[str, Any] | None = None,
+    nodes: Sequence[Mapping[str, Any]] = (),
+    others: Mapping[str, str] | None = None,
+) -> Seen | None:
+    """What happened to the pods that explains a driver which says that its code failed; None if nothing did. As
+    `observe` otherwise."""
+    objects = Objects(
+        rayjob=rayjob,
+        pods=pods,
+        events=events,
+        former=former,
+        workload=workload,
+        podgroup=podgroup,
+        nodes=nodes,
+        others=others or {},
+    )
+    blow = struck(objects)
+    return conclude(objects, blow.code, blow.text, blow.since) if blow is not None else None
+
+
 def gave_up(seen: Seen | None, budget: str, seconds: float) -> Seen:
     """The ending by one of the launcher's own budgets: queue, start, run or stall. What it waited for is part of it."""
     last = f"; last seen {seen.phase}: {seen.text}" if seen is not None and seen.phase != "ended" else ""

@@ -65,7 +65,7 @@ _STARTING = (
     ),
     _waits("makes_pods", "the Ray cluster's pods are being made"),
     _waits("pod_quota", "a ResourceQuota of the namespace allows no further pod", "end something, or have it raised"),
-    _waits("pod_refused", "the API server refuses a pod", "mend what its message names"),
+    _hopeless("pod_refused", "the API server refuses a pod", "mend what its message names"),
     _waits("pulls", "an image is being pulled"),
     _waits("pull_fails", "an image can't be pulled now", "see whether the registry is up and reachable from the nodes"),
     _hopeless(
