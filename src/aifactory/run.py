@@ -30,7 +30,12 @@ from aifactory.pod.output import LOG
 from aifactory.spec import Context, RunSpec, access_of_run, check_run
 from aifactory.spec.declared import declared
 
-KINDS = {"build": "aifactory.build", "train": "aifactory.train", "evaluate": "aifactory.evaluate"}
+KINDS = {
+    "build": "aifactory.build",
+    "train": "aifactory.train",
+    "evaluate": "aifactory.evaluate",
+    "smoke": "aifactory.smoke",
+}
 POLL_SECONDS = 0.5
 SUCCEEDED, FAILED, TAKEN, CANCELLED = 0, 1, 3, 143
 

@@ -81,7 +81,9 @@ def make_lab(root: Path) -> Lab:
     with Staging.start(namespace, f"{KEY}/ready", "test") as staging:
         documents = (Document(str(n), str(n), row["text"]) for n, row in enumerate(train))
         write_tokens(documents, staging.path / "train", bpe)
-        tokens = _publish(namespace, staging, "tokens", "train", "dataset", {})
+        tokens = _publish(
+            namespace, staging, "tokens", "train", "dataset", {}, made_from={tokenizer.key: tokenizer.version}
+        )
     scorers = {
         "chapters": {"kind": "multiple_choice", "question": "description", "answer": "chapter", "items": 100},
         "heldout": {"kind": "bits_per_byte", "text": "text", "items": 100},
@@ -98,13 +100,27 @@ def make_lab(root: Path) -> Lab:
 
 
 def _publish(
-    namespace: Namespace, staging: Staging, kind: str, part: str | None, used_as: str, parts: dict[str, str | None]
+    namespace: Namespace,
+    staging: Staging,
+    kind: str,
+    part: str | None,
+    used_as: str,
+    parts: dict[str, str | None],
+    *,
+    made_from: dict[str, str] | None = None,
 ) -> InputRef:
     names = [path.relative_to(staging.path).as_posix() for path in staging.path.rglob("*") if path.is_file()]
     snapshot, _ = staging.seal(kind=kind, rows={name: (None, parts.get(name, part)) for name in names})
     publications = Publications(namespace, staging.key)
     publications.publish(
-        snapshot.version, 0, run="test", writer="test", build_key="b", inputs={}, code_version="1", why="test"
+        snapshot.version,
+        0,
+        run="test",
+        writer="test",
+        build_key="b",
+        inputs=made_from or {},
+        code_version="1",
+        why="test",
     )
     role = {"dataset": "mix", "suite": staging.key.name}.get(used_as, used_as)
     return InputRef(role=role, kind=used_as, key=staging.key, version=snapshot.version, part=part)

@@ -17,8 +17,8 @@ CONTROL_PLANE = frozenset({"cli", "environments", "laptop", "launch", "orchestra
 """Modules of the machinery that no image of a run holds: they start runs, and some import Dagster."""
 
 LEFT_OUT: dict[ImageName, frozenset[str]] = {
-    "data": CONTROL_PLANE | {"train", "evaluate"},
-    "crossing": CONTROL_PLANE | {"train", "evaluate"},
+    "data": CONTROL_PLANE | {"train", "evaluate", "smoke"},
+    "crossing": CONTROL_PLANE | {"train", "evaluate", "smoke"},
     "train": CONTROL_PLANE,
 }
 FOLDERS: dict[ImageName, tuple[str, ...]] = {
