@@ -69,7 +69,7 @@ def server_of(cluster: KubeCluster) -> str:
         raise FactoryError(
             f"the cluster {cluster.name} has no server, and this is no pod of a cluster",
             found="KUBERNETES_SERVICE_HOST is not set",
-            fix=f'write server = "https://..." into [{cluster.name}] of clusters.toml',
+            fix=f'write server = "https://<address>" into [{cluster.name}] of clusters.toml',
             code="server",
         )
     return f"https://[{host}]:{port}" if ":" in host else f"https://{host}:{port}"
