@@ -14,6 +14,12 @@ IMAGE = "registry.example/factory/train@sha256:" + "9a" * 32
 """An image for fake nodes, which pull none."""
 SMALL = {"cpus": 1, "memory": "1Gi", "head_cpus": 1, "head_memory": "1Gi", "shm": "64Mi", "grace_seconds": 30}
 
+REAL = {
+    "two": {"workers": 2, **SMALL, "memory": "3Gi", "head_memory": "4Gi"},
+    "one": {"workers": 0, **SMALL, "memory": "4Gi"},
+}
+"""Shapes for pods that really run: each imports torch, and the head's driver and controller do too."""
+
 
 def table(space: Space, root: Path, **changes: Any) -> dict[str, Any]:
     """A cluster whose nodes mount the namespace tree `root` (a directory of this machine) for every class. `scheduler`
