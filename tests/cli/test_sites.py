@@ -72,3 +72,12 @@ def test_what_is_wrong_is_said(built: Lab, tree: Path) -> None:
         answer = built(*arguments, "--json")
         assert answer.code != 0
         assert answer.json["error"]["code"] == code, answer.json
+
+
+def test_a_version_is_read_ahead(built: Lab, tree: Path) -> None:
+    answer = built("prefetch", KEY, "--json")
+    assert answer.json["bytes"] > 0, answer.err
+    assert built("prefetch", KEY, "--site", "lab", "--json").json["error"]["code"] == "data_absent"
+    copied(built, tree)
+    assert built("mark-present", KEY, "--site", "lab").code == 0
+    assert "at the site lab: 1 files" in built("prefetch", KEY, "--site", "lab").out

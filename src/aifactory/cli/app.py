@@ -13,6 +13,7 @@ from aifactory.cli import (
     lineage,
     path,
     plan,
+    prefetch,
     promote,
     rollback,
     runs,
@@ -41,5 +42,6 @@ app.command("rollback")(rollback.rollback_command)
 app.command("drop-fork")(drop_fork.drop_fork_command)
 app.command("sites")(sites.sites_command)
 app.command("mark-present")(sites.mark_present_command)
+app.command("prefetch")(prefetch.prefetch_command)
 app.add_typer(image.app, name="image")
 app.command("doctor")(doctor.doctor_command)

@@ -61,6 +61,9 @@ def launch_command(
             help="End an attempt that says nothing for so long; the cluster's else.", metavar="SECONDS", min=1
         ),
     ] = None,
+    prefetch: Annotated[
+        bool, typer.Option("--prefetch", help="First read once what it reads, at the cluster's site.")
+    ] = False,
     name: Annotated[str | None, typer.Option("--run", help="Go on with the run of this name.")] = None,
     logs: Annotated[bool, typer.Option("--logs", help="Show the driver's log too.")] = False,
     as_json: Annotated[bool, JsonOption] = False,
@@ -91,6 +94,7 @@ def launch_command(
         deadline=deadline,
         stall=stall,
         resume_from=resume_from,
+        prefetch=prefetch,
     )
     Scope.current().require(Namespace.open().canonical(planned.path), f"the {planned.kind} {planned.label}")
     name = name or run_name(planned.kind, planned.label)

@@ -104,6 +104,7 @@ def make(
     resolution: int | None = None,
     deadline: float | None = None,
     stall: float | None = None,
+    prefetch: bool = False,
     resume_from: str | None = None,
 ) -> Plan:
     """The plan that the options name: of a target, or of the frozen spec whose hash begins with `spec`."""
@@ -134,6 +135,7 @@ def make(
         deadline_seconds=deadline,
         stall_seconds=stall,
         resume_from=resume_from,
+        prefetch=prefetch,
         project=project,
     )
 

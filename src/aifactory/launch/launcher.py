@@ -23,6 +23,7 @@ from aifactory.launch.runs.names import run_name
 from aifactory.launch.runs.result import TRY_AGAIN, Outcome, RunResult, Signal
 from aifactory.launch.runs.summary import RUNS
 from aifactory.launch.runs.watch import Arrived, Budgets, Change, Ended, Log, Watch
+from aifactory.launch.sites.ahead import read_ahead
 from aifactory.namespace import Namespace
 from aifactory.namespace.identities import user_name
 from aifactory.project import Project
@@ -100,6 +101,7 @@ def launch(
         if newest is None or decision == "new":
             mounts_of(plan, run)  # the third time that the class is asked; a backend that can mount mounts this
             try:
+                read_ahead(plan, ns=ns, project=project, say=listener.change, stop=listener.stop)
                 backend.prepare(listener.stop)
             except Interrupted as interrupted:
                 outcome: Outcome | Literal["detached"] = "cancelled" if interrupted.signal == "stop" else "detached"

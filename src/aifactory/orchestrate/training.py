@@ -49,6 +49,7 @@ class TrainConfig(dg.Config):
     image: str | None = None
     resolution: int | None = None
     resume_from: str | None = None
+    prefetch: bool = False
 
     def label(self) -> str:
         """How the run is called."""
@@ -120,6 +121,7 @@ def _fresh(context: dg.OpExecutionContext, config: TrainConfig, origin: Origin) 
         image=config.image,
         resolution=config.resolution,
         resume_from=config.resume_from,
+        prefetch=config.prefetch,
         requester=requester(context.run),
         origin=origin.text,
     )

@@ -23,7 +23,8 @@ class Context(Config):
     codes of the gate's refusals that its requester overrode, for the reason `why`; `pins` what its requester took by
     hand instead of what is current; `grants` those in force when it was planned. `shape` names what its pods are
     given, `site` whose tree they mount, and `image_reference` is the OCI reference that they run: each as `cluster` had
-    it when it was planned, None where it has none. Without a commit, `commit_note` says so and why."""
+    it when it was planned, None where it has none. `prefetch`: what it reads is read once before. Without a commit,
+    `commit_note` says so and why."""
 
     recipe: str | None = None
     line: str | None = None
@@ -35,6 +36,7 @@ class Context(Config):
     shape: str | None = None
     site: str | None = None
     image_reference: str | None = None
+    prefetch: Flag = False
     root: str = ""
     requester: str = ""
     parent_run: str | None = None

@@ -38,6 +38,7 @@ ASKED: dict[str, dict[str, Any]] = {
     "origin": {"origin": "a-dagster-run/train"},
     "deadline_seconds": {"deadline_seconds": 5.0},
     "stall_seconds": {"stall_seconds": 5.0},
+    "prefetch": {"prefetch": True},
     "allow": {"allow": ["dirty"], "why": "an urgent night"},
     "why": {"allow": ["dirty"], "why": "another reason"},
 }

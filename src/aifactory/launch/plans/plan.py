@@ -104,6 +104,7 @@ def plan(
     image: str | None = None,
     resolution: int | None = None,
     resume_from: str | None = None,
+    prefetch: bool = False,
     project: Project | None = None,
     ns: Namespace | None = None,
 ) -> Plan:
@@ -133,6 +134,7 @@ def plan(
         "origin": origin,
         "deadline_seconds": deadline_seconds,
         "stall_seconds": stall_seconds,
+        "prefetch": prefetch,
         "allow": allowance(allow, why),
         "why": why.strip(),
         "grants": load_grants(project),
