@@ -81,3 +81,19 @@ def test_a_version_is_read_ahead(built: Lab, tree: Path) -> None:
     copied(built, tree)
     assert built("mark-present", KEY, "--site", "lab").code == 0
     assert "at the site lab: 1 files" in built("prefetch", KEY, "--site", "lab").out
+
+
+def test_the_doctor_tells_of_sites_that_nobody_sees_or_described(built: Lab, tree: Path) -> None:
+    def finding() -> dict[str, str]:
+        return next(one for one in built("doctor", "--json").json["findings"] if one["name"] == "sites")
+
+    assert (finding()["state"], "attic (no view)" in finding()["text"]) == ("warning", True)
+    built.write("sites.toml", f'[lab]\nview = "{tree}"\n')
+    assert finding()["state"] == "ok"
+    from tests.launch.kuberay.cases import example
+
+    built.write("clusters.toml", example().replace('site = "lab"', 'site = "lap"'))
+    assert (finding()["state"], finding()["text"]) == (
+        "broken",
+        "no table in sites.toml: lab mounts the tree of lap",
+    )

@@ -64,6 +64,7 @@ def work(project: Project) -> Iterator[Finding]:
     yield _guard("stages", lambda: _stages(project), "correct the file that it names")
     yield _guard("grants", lambda: _grants(project))
     yield _guard("clusters", lambda: _clusters(project))
+    yield _guard("sites", lambda: _sites(project))
     yield _mirror()
     yield _guard("restricted", lambda: _restricted(project))
     yield _guard("git", lambda: _git(project))
@@ -152,6 +153,24 @@ def _clusters(project: Project) -> Finding:
     from aifactory.launch.clusters.registry import load_clusters
 
     return Finding("clusters", "ok", ", ".join(load_clusters(project)))
+
+
+def _sites(project: Project) -> Finding:
+    from aifactory.launch.clusters.registry import load_clusters
+    from aifactory.launch.sites.presence import seen
+    from aifactory.launch.sites.registry import load_sites
+
+    sites = load_sites(project)
+    lost = {name: one.site for name, one in load_clusters(project).items() if one.site not in sites}
+    if lost:
+        text = ", ".join(f"{name} mounts the tree of {site}" for name, site in lost.items())
+        return Finding("sites", "broken", f"no table in sites.toml: {text}", "describe the site (docs/sites.md)")
+    # The tree of this machine is made by the first write into it.
+    blind = [one for name, one in sites.items() if one.view != project.namespace and seen(one) is None]
+    if blind:
+        text = ", ".join(f"{one.name} ({one.view or 'no view'})" for one in blind)
+        return Finding("sites", "warning", f"nobody here sees {text}", "mount its tree, and name it as its `view`")
+    return Finding("sites", "ok", ", ".join(f"{name} ({one.view})" for name, one in sites.items()))
 
 
 def _mirror() -> Finding:

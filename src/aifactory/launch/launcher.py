@@ -15,7 +15,7 @@ from aifactory.errors import FactoryError
 from aifactory.launch.backend import Interrupted, Local
 from aifactory.launch.clusters.registry import AnyCluster, load_clusters
 from aifactory.launch.gate.check_in import check_in
-from aifactory.launch.gate.waiting import wait_for_data
+from aifactory.launch.gate.waiting import DataWait
 from aifactory.launch.mounts import mounts_of
 from aifactory.launch.plans.plan import Plan
 from aifactory.launch.runs.attempts import Attempt, Attempts, decide
@@ -79,9 +79,11 @@ def launch(
         change=on_change or _ignore,
         stop=_signal(stop),
     )
-    signal = wait_for_data(plan, directory, ns=ns, project=project, say=listener.change, stop=listener.stop)
-    if signal != "run":
-        return RunResult(run, directory, "cancelled" if signal == "stop" else "detached", 0)
+    data = DataWait(plan, directory, ns, project, listener.change, listener.stop)
+    try:
+        data.before_the_gate()
+    except Interrupted as interrupted:
+        return RunResult(run, directory, _given_up(interrupted), 0)
     plan = check_in(plan, directory, ns=ns, project=project)
     attempts = Attempts(directory)
     cluster = load_clusters(project).get(plan.context.cluster)
@@ -101,11 +103,12 @@ def launch(
         if newest is None or decision == "new":
             mounts_of(plan, run)  # the third time that the class is asked; a backend that can mount mounts this
             try:
+                if newest is not None:
+                    data.before_a_later_attempt()
                 read_ahead(plan, ns=ns, project=project, say=listener.change, stop=listener.stop)
                 backend.prepare(listener.stop)
             except Interrupted as interrupted:
-                outcome: Outcome | Literal["detached"] = "cancelled" if interrupted.signal == "stop" else "detached"
-                return RunResult(run, directory, outcome, newest.number if newest else 0)
+                return RunResult(run, directory, _given_up(interrupted), newest.number if newest else 0)
             made = attempts.start(backend=backend.name, spec=plan.hash, writer=writer(), after=newest)
             if made is None:
                 continue  # another launcher was faster: look again
@@ -134,6 +137,10 @@ def _runs_here(context: Context, cluster: AnyCluster | None) -> None:
             fix="launch on `local`",
             code="backend",
         )
+
+
+def _given_up(interrupted: Interrupted) -> Outcome | Literal["detached"]:
+    return "cancelled" if interrupted.signal == "stop" else "detached"
 
 
 def _budgets(context: Context, cluster: AnyCluster | None) -> Budgets:

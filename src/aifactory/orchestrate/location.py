@@ -9,7 +9,11 @@ import dagster as dg
 
 from aifactory.datasets import find_stages
 from aifactory.errors import FactoryError
+from aifactory.launch.clusters.registry import FILE as CLUSTERS
+from aifactory.launch.clusters.registry import load_clusters
+from aifactory.launch.images.pinned import load_pinned
 from aifactory.launch.scope import Scope
+from aifactory.launch.sites.registry import load_sites
 from aifactory.orchestrate.assets import assets_from
 from aifactory.orchestrate.automation import automation_sensor
 from aifactory.orchestrate.elsewhere import elsewhere
@@ -31,6 +35,7 @@ def load(checkout: Path) -> dg.Definitions:
     one_checkout(project, checkout)
     # All of the project is imported and compared, whatever is executed: an edge from private to public is refused here.
     stages, recipes = find_stages(project), find_recipes(project)
+    places_known(project)
     scope.known([*stages, *(recipe.line for recipe in recipes.values())])
     assets: list[dg.AssetsDefinition | dg.AssetSpec] = [
         *assets_from(stage for key, stage in stages.items() if scope.holds(key)),
@@ -48,6 +53,15 @@ def load(checkout: Path) -> dg.Definitions:
         # the plan anew and adopts them.
         executor=dg.in_process_executor,
     )
+
+
+def places_known(project: Project) -> None:
+    """Read where runs can be sent, whose trees are mounted there and which images run, so that an error in these files
+    is told before anybody launches. Without network. Raises FactoryError "clusters", "sites" or "images"."""
+    if (project.root / CLUSTERS).is_file():
+        load_clusters(project)
+    load_sites(project)
+    load_pinned(project)
 
 
 def own_names(scope: Scope, names: Iterable[str]) -> None:

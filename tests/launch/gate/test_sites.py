@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import threading
 import time
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pytest
 
-from aifactory.launch import Plan, ask, gate
+from aifactory.launch import GateRefused, Plan, ask, gate, launch
+from aifactory.launch.backend import Interrupted
 from aifactory.launch.gate import waiting
-from aifactory.launch.gate.waiting import wait_for_data
+from aifactory.launch.gate.check_in import check_in
+from aifactory.launch.gate.waiting import DataWait
 from aifactory.launch.images.verifications import Verification, record
+from aifactory.launch.runs.result import Signal
 from aifactory.launch.sites.marking import mark
 from aifactory.namespace import Namespace, Snapshot
 from tests.launch.kuberay.cases import example
@@ -41,15 +45,9 @@ class World:
     def mark(self) -> None:
         mark("lab", self.tree, self.snapshot.key, self.snapshot.version, verify=False, writer="test")
 
-    def wait(self, said: list[str], **how: object) -> str:
-        return wait_for_data(
-            self.plan,
-            self.plan.class_root / "runs" / "build-say-1",
-            ns=self.lab.ns,
-            project=self.lab.project,
-            say=said.append,
-            **{"stop": lambda: "run", **how},  # type: ignore[arg-type]
-        )
+    def wait(self, said: list[str], stop: Callable[[], Signal] = lambda: "run") -> DataWait:
+        run = self.plan.class_root / "runs" / "build-say-1"
+        return DataWait(self.plan, run, self.lab.ns, self.lab.project, said.append, stop)
 
 
 @pytest.fixture(scope="module")
@@ -97,8 +95,6 @@ def test_a_site_that_nobody_described_or_sees_is_refused(world: World) -> None:
 
 
 def test_a_blind_site_is_told_once_whatever_is_read() -> None:
-    from dataclasses import replace
-
     facts = at_site("unseen", "no view", "write view")
     assert [one.code for one in gate(replace(facts, inputs=facts.inputs * 3))] == ["site_unseen"]
 
@@ -116,7 +112,7 @@ def test_a_run_waits_for_a_copier_that_is_late_and_out_of_order_and_says_why(wor
     said: list[str] = []
     copier = threading.Thread(target=late)
     copier.start()
-    assert world.wait(said) == "run"
+    world.wait(said).before_the_gate()
     copier.join()
     assert world.codes() == []
     assert said[0].startswith(
@@ -132,22 +128,48 @@ def test_the_wait_ends_with_its_budget_and_the_gate_then_refuses(world: World) -
     copy(world.snapshot, world.tree, names(world.snapshot)[:2])
     said: list[str] = []
     begun = time.monotonic()
-    assert world.wait(said) == "run"
+    world.wait(said).before_the_gate()
     assert 0.3 <= time.monotonic() - begun < 5
     assert len(said) == 1
     assert world.codes() == ["data_absent"]
 
 
 @pytest.mark.parametrize("signal", ["stop", "detach"])
-def test_the_wait_ends_when_it_is_told_to(signal: str, world: World) -> None:
-    begun = time.monotonic()
-    assert world.wait([], stop=lambda: signal) == signal
-    assert time.monotonic() - begun < 5
+def test_the_wait_ends_when_it_is_told_to(signal: Signal, world: World) -> None:
+    with pytest.raises(Interrupted) as caught:
+        world.wait([], stop=lambda: signal).before_the_gate()
+    assert caught.value.signal == signal
+    result = launch(world.plan, run="build-say-1", stop=lambda: signal, project=world.lab.project, ns=world.lab.ns)
+    assert (result.outcome, result.attempt) == ("cancelled" if signal == "stop" else "detached", 0)
+    assert not (world.plan.class_root / "runs" / "build-say-1").exists()
+
+
+def test_a_later_attempt_waits_again_for_what_the_site_lost_and_is_refused_without_it(world: World) -> None:
+    copy(world.snapshot, world.tree)
+    world.mark()
+    check_in(world.plan, world.wait([]).directory, ns=world.lab.ns, project=world.lab.project)
+    world.wait([]).before_a_later_attempt()
+    lost = world.tree / KEY / world.snapshot.path.name / "train/a.bin"
+    lost.unlink()
+    said: list[str] = []
+    copier = threading.Timer(0.5, copy, (world.snapshot, world.tree))
+    copier.start()
+    world.wait(said).before_a_later_attempt()
+    copier.join()
+    assert [line.partition(":")[0] for line in said][1:] == ["all data is at the site lab"]
+    assert "3 of 4 files, although it was marked" in said[0]
+    lost.unlink()
+    world.describe(f'[lab]\nview = "{world.tree}"\nwait_seconds = 0.2\n')
+    with pytest.raises(GateRefused) as caught:
+        world.wait([]).before_a_later_attempt()
+    assert [one.code for one in caught.value.refusals] == ["data_stale"]
+    world.describe("[lab]\n")
+    world.wait([]).before_a_later_attempt()  # nobody sees it any more: the gate's answer stands
 
 
 def test_a_run_that_another_reason_refuses_does_not_wait(world: World) -> None:
     world.lab.write("images.toml", "")
     said: list[str] = []
-    assert world.wait(said) == "run"
+    world.wait(said).before_the_gate()
     assert said == []
     assert world.codes() == ["image_not_pinned", "data_absent"]

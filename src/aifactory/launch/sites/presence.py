@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import stat
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -174,8 +173,3 @@ def _is(directory: Path, path: str, size: int) -> bool:
 
 def _place(tree: Path, snapshot: Snapshot) -> Path:
     return real(tree, (*snapshot.key.segments, folder(snapshot.version)))
-
-
-def summary(presences: Sequence[tuple[str, Presence]]) -> str:
-    """Those that are not whole, for one line."""
-    return ", ".join(f"{name} {one.found}" for name, one in presences if not one.whole)
