@@ -14,10 +14,23 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from aifactory.namespace import Namespace
+from tests.kube.able import pytest_collection_finish, pytest_collection_modifyitems
 from tests.kube.fixtures import dashboard_server, dashboards, kube, space, spaces
 from tests.kube.node import node, on_node, pod_space, train_image
 
-__all__ = ["dashboard_server", "dashboards", "kube", "node", "on_node", "pod_space", "space", "spaces", "train_image"]
+__all__ = [
+    "dashboard_server",
+    "dashboards",
+    "kube",
+    "node",
+    "on_node",
+    "pod_space",
+    "pytest_collection_finish",
+    "pytest_collection_modifyitems",
+    "space",
+    "spaces",
+    "train_image",
+]
 
 # How long one example takes says how busy the machine is, not whether the code is right.
 settings.register_profile("factory", deadline=None, suppress_health_check=[HealthCheck.too_slow])

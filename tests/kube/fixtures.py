@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
-import sys
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
@@ -12,8 +10,9 @@ from urllib.parse import urlsplit
 
 import pytest
 
+from tests.kube.able import no_cluster, teller
 from tests.kube.dashboards import Dashboards, served
-from tests.kube.server import SCRIPTS, Kube, kept, start, stop
+from tests.kube.server import Kube, kept, start, stop
 from tests.kube.space import Space, made, prepare
 
 FAKE_NODES = "2"
@@ -34,7 +33,8 @@ def kube(dashboard_server: tuple[Dashboards, str], pytestconfig: pytest.Config) 
     found = kept(os.environ)
     own = found is None
     if found is None:
-        why_not()
+        if reason := no_cluster():
+            pytest.skip(reason)
         found = start(["--fake-nodes", FAKE_NODES, "--kueue"], say=teller(pytestconfig), dashboards=dashboard_server[1])
     try:
         prepare(found)
@@ -72,30 +72,3 @@ def spaces(kube: Kube, dashboards: Dashboards, tmp_path: Path) -> Iterator[Space
 def space(spaces: SpaceMaker) -> Space:
     """A namespace of the test's own, with the accounts of a lab and a token for the launcher."""
     return spaces()
-
-
-def why_not() -> None:
-    """Skip where this machine can neither run the cluster's programs nor build them."""
-    if sys.platform != "linux":
-        pytest.skip("the test cluster runs on Linux only")
-    if not shutil.which("go") and not _built():
-        pytest.skip("the test cluster is not built yet, and Go is missing: install Go 1.26")
-
-
-def _built() -> bool:
-    cache = Path(
-        os.environ.get("AIFACTORY_KUBE_CACHE") or Path(os.environ.get("XDG_CACHE_HOME", "~/.cache")).expanduser()
-    )
-    return any(cache.rglob("bin/kuberay-operator"))
-
-
-def teller(config: pytest.Config) -> Callable[[str], None]:
-    """Shows a line at once, although pytest keeps what tests print."""
-    capture = config.pluginmanager.getplugin("capturemanager")
-
-    def say(line: str) -> None:
-        if "building" in line or "built" in line:
-            with capture.global_and_fixture_disabled():
-                print(f"\n{SCRIPTS.parent.name}: {line}", file=sys.stderr, flush=True)
-
-    return say

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
-import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -14,21 +12,12 @@ import pytest
 from aifactory.launch.images.copies import LocalImage, ensure_image
 from aifactory.project import Project
 from tests.kube import sources
-from tests.kube.fixtures import teller, why_not
+from tests.kube.able import no_pods, teller
 from tests.kube.server import Kube, kept, start, stop
 from tests.kube.space import Space, made, prepare
 
 PODS = 1000
 """The user of pods, and of what they write."""
-TOOLS = {
-    "containerd": "containerd",
-    "ctr": "containerd",
-    "runc": "runc",
-    "iptables": "iptables",
-    "conntrack": "conntrack",
-    "buildah": "buildah",
-    "mmdebstrap": "mmdebstrap",
-}
 
 
 @pytest.fixture(scope="session")
@@ -38,7 +27,8 @@ def node(pytestconfig: pytest.Config) -> Iterator[Kube]:
     found = kept(os.environ)
     own = found is None or found.image is None
     if own:
-        _why_no_pods()
+        if reason := no_pods():
+            pytest.skip(reason)
         found = start(["--nodes", "--image", "train", "--kueue"], say=teller(pytestconfig))
     assert found is not None
     try:
@@ -80,15 +70,3 @@ def as_pods() -> Iterator[None]:
     finally:
         os.seteuid(0)
         os.setegid(0)
-
-
-def _why_no_pods() -> None:
-    why_not()
-    if os.geteuid() != 0:
-        pytest.skip("pods need root: namespaces, mounts and cgroups are made")
-    if missing := sorted({package for tool, package in TOOLS.items() if not shutil.which(tool)}):
-        pytest.skip(f"pods need Debian packages that are missing: {', '.join(missing)}")
-    if not Path("/usr/lib/cni/ptp").exists():
-        pytest.skip("pods need a Debian package that is missing: containernetworking-plugins")
-    if sys.version_info[:2] != (3, 12):
-        pytest.skip("the image takes this machine's Python, which must be 3.12")

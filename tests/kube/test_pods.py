@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from aifactory.channel import CheckpointSaved, Closed, Reader
-from aifactory.launch import Plan
+from aifactory.launch import Plan, launch
 from aifactory.launch.images.copies import LocalImage
 from aifactory.spec import Context, ImageRef, RunSpec, freeze
 from aifactory.train.metrics import read_metrics
@@ -19,6 +20,7 @@ from tests.kube.space import Space
 from tests.train.lab import make_lab, tiny
 
 pytestmark = [pytest.mark.pods, pytest.mark.timeout(600)]
+STEPS = 20
 RUN = "train-tiny-000000000001"
 
 
@@ -43,5 +45,15 @@ def test_the_image_trains_on_two_workers(
     payloads = [message.payload for message in Reader(attempt).new()]
     assert [one.step for one in payloads if isinstance(one, CheckpointSaved)] == [10, 20]
     assert payloads[-1] == Closed(count=len(payloads), outcome="succeeded")
-    assert len(read_metrics(attempt)) == 20
     until(lambda: not pod_space.items("pods"), 120)
+
+    local = replace(plan, context=Context(cluster="local", root=str(lab.root), commit="0" * 40))
+    result = launch(local, run="train-tiny-000000000002", ns=lab.namespace)
+    assert result.outcome == "succeeded", result.error
+    assert losses(attempt) == losses(result.directory / "attempts" / "00000001")
+
+
+def losses(attempt: Path) -> list[float]:
+    found = [one.loss for one in read_metrics(attempt / "metrics.jsonl")]
+    assert len(found) == STEPS
+    return found
