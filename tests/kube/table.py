@@ -15,8 +15,8 @@ IMAGE = "registry.example/factory/train@sha256:" + "9a" * 32
 SMALL = {"cpus": 1, "memory": "1Gi", "head_cpus": 1, "head_memory": "1Gi", "shm": "64Mi", "grace_seconds": 30}
 
 REAL = {
-    "two": {"workers": 2, **SMALL, "memory": "3Gi", "head_memory": "4Gi"},
-    "one": {"workers": 0, **SMALL, "memory": "4Gi"},
+    "two": {"workers": 2, **SMALL, "memory": "3Gi", "head_memory": "4Gi", "shm": "1Gi"},
+    "one": {"workers": 0, **SMALL, "memory": "4Gi", "shm": "1Gi"},
 }
 """Shapes for pods that really run: each imports torch, and the head's driver and controller do too."""
 

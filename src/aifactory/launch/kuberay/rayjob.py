@@ -63,6 +63,8 @@ def build_rayjob(plan: Plan, cluster: KubeCluster, asked: Asked) -> dict[str, An
             "PYTHONHASHSEED": "0",
             "PYTHONNOUSERSITE": "1",
             "PYTHONUNBUFFERED": "1",
+            # A raylet ends when its agent isn't there in time, and on a busy node 30 s are too few.
+            "RAY_agent_register_timeout_ms": "300000",
             "USER": "factory",
         },
         volumes=(*sources, {"name": "spec", "configMap": {"name": names.spec, "defaultMode": 0o444}}),
