@@ -3,9 +3,14 @@
 from __future__ import annotations
 
 import socket
+import ssl
+import subprocess
+import threading
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from typing import Any
 
 import dagster as dg
 import pytest
@@ -29,6 +34,7 @@ CLUSTER = """
 [{name}]
 backend = "kuberay"
 server = "https://127.0.0.1:{port}"
+ca_file = "{ca}"
 token = {{ source = "env", variable = "TOKEN" }}
 namespace = "training"
 site = "lab"
@@ -49,22 +55,60 @@ def instance(tmp_path: Path) -> Iterator[dg.DagsterInstance]:
         yield instance
 
 
-@pytest.fixture
-def port() -> Iterator[int]:
-    """Where something listens."""
-    with socket.create_server(("127.0.0.1", 0)) as server:
-        yield server.getsockname()[1]
+@pytest.fixture(scope="module")
+def certificate(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A certificate of 127.0.0.1, signed by itself, and its key."""
+    path = tmp_path_factory.mktemp("tls") / "server.pem"
+    command = "req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 2 -subj /CN=smoke"
+    names = ("-addext", "subjectAltName=IP:127.0.0.1", "-keyout", path, "-out", path.with_suffix(".crt"))
+    subprocess.run(["openssl", *command.split(), *names], check=True, capture_output=True)
+    path.write_text(path.read_text() + path.with_suffix(".crt").read_text())
+    return path
+
+
+class Answers(BaseHTTPRequestHandler):
+    """An API server without any RayJobs."""
+
+    def do_GET(self) -> None:
+        body = b'{"items": [], "metadata": {"resourceVersion": "1"}}'
+        allowed = self.headers["Authorization"] == "Bearer secret"
+        self.send_response(200 if allowed else 401)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, *arguments: Any) -> None:
+        return
 
 
 @pytest.fixture
-def lab(monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory, port: int) -> Lab:
+def port(certificate: Path) -> Iterator[int]:
+    """Where an API server answers."""
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Answers)
+    tls = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    tls.load_cert_chain(certificate)
+    server.socket = tls.wrap_socket(server.socket, server_side=True)
+    thread = threading.Thread(target=server.serve_forever, daemon=True)
+    thread.start()
+    yield server.server_address[1]
+    server.shutdown()
+    server.server_close()
+
+
+@pytest.fixture
+def lab(monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory, certificate: Path, port: int) -> Lab:
     """Two clusters that answer, a pinned image, a declared smoke."""
     lab = make(tmp_path_factory.mktemp("nights"), monkeypatch)
-    clusters = "".join(CLUSTER.format(name=name, port=port) for name in ("east", "west"))
+    monkeypatch.setenv("TOKEN", "secret")
+    clusters = "".join(cluster(name, port, certificate) for name in ("east", "west"))
     lab.write("clusters.toml", '[local]\nbackend = "local"\n' + clusters)
     pin(lab, IMAGE)
     lab.write("pyproject.toml", SMOKE)
     return lab
+
+
+def cluster(name: str, port: int, certificate: Path) -> str:
+    return CLUSTER.format(name=name, port=port, ca=certificate.with_suffix(".crt"))
 
 
 def pin(lab: Lab, digest: str, oci: str = OCI) -> None:
@@ -127,19 +171,24 @@ def test_a_green_image_is_skipped_with_its_proof_until_another_one_is_pinned(
 
 
 def test_a_cluster_that_is_down_is_told_and_the_other_goes_on(
-    lab: Lab, instance: dg.DagsterInstance, port: int
+    lab: Lab, instance: dg.DagsterInstance, certificate: Path, port: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with socket.create_server(("127.0.0.1", 0)) as closed:
         gone = closed.getsockname()[1]
     text = (lab.root / "clusters.toml").read_text()
-    west = CLUSTER.format(name="west", port=port)
-    lab.write("clusters.toml", text.replace(west, CLUSTER.format(name="west", port=gone)))
+    west = cluster("west", port, certificate)
+    lab.write("clusters.toml", text.replace(west, cluster("west", gone, certificate)))
     requests, _ = tick(instance)
     assert [one.tags["factory/cluster"] for one in requests] == ["east"]
     prove("east")
     requests, said = tick(instance, days=1)
     assert requests == []
-    assert f"west, image {IMAGE[:16]}: DOWN: its API server at 127.0.0.1:{gone} does not answer" in said
+    assert f"west, image {IMAGE[:16]}: DOWN: " in said
+    assert str(gone) in said
+    monkeypatch.setenv("TOKEN", "another")
+    requests, said = tick(instance, days=2)
+    assert (requests, said.count("DOWN")) == ([], 2)
+    assert "401" in said
 
 
 def test_one_that_dagster_is_asked_for_already_is_waited_for(lab: Lab, instance: dg.DagsterInstance) -> None:

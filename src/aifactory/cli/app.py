@@ -18,6 +18,7 @@ from aifactory.cli import (
     rollback,
     runs,
     sites,
+    smoke,
     versions,
 )
 
@@ -32,6 +33,7 @@ app = typer.Typer(
 )
 app.command("plan")(plan.plan_command)
 app.command("launch")(launch.launch_command)
+app.command("smoke")(smoke.smoke_command)
 app.command("diff")(diff.diff_command)
 app.command("runs")(runs.runs_command)
 app.command("path")(path.path_command)

@@ -99,7 +99,7 @@ def launch_command(
     Scope.current().require(Namespace.open().canonical(planned.path), f"the {planned.kind} {planned.label}")
     name = name or run_name(planned.kind, planned.label)
     say(f"run {name}   spec {planned.hash}")
-    stopped = _Stop()
+    stopped = Stop()
     result = launch(
         planned,
         run=name,
@@ -127,7 +127,7 @@ def launch_command(
         raise typer.Exit(FAILED)
 
 
-class _Stop:
+class Stop:
     """The first Ctrl-C asks the run to stop, the second one ends this command."""
 
     def __init__(self) -> None:

@@ -7,14 +7,15 @@ import dagster as dg
 from aifactory.channel import Message
 from aifactory.errors import FactoryError
 from aifactory.launch import Plan, RunResult, SmokeTarget, plan
-from aifactory.launch.runs.summary import RUNS
+from aifactory.launch.clusters.registry import load_clusters
+from aifactory.launch.notify.notifier import notifier
 from aifactory.launch.scope import Scope
 from aifactory.launch.smoke.claim import claim
-from aifactory.launch.smoke.finish import oci_of, prove, steps_of
+from aifactory.launch.smoke.finish import oci_of, prove, red, steps_of
+from aifactory.launch.smoke.gone import gone
 from aifactory.launch.smoke.settings import SmokeSettings, require_smoke
 from aifactory.namespace import Namespace
 from aifactory.orchestrate.again import planned
-from aifactory.orchestrate.guard import guarded
 from aifactory.orchestrate.origin import Origin, requester
 from aifactory.orchestrate.pipes import ended_badly, failure, follow
 from aifactory.orchestrate.tables import table
@@ -36,8 +37,9 @@ class SmokeConfig(dg.Config):
 def smoke(context: dg.OpExecutionContext, config: SmokeConfig) -> None:
     """Prove an image on a cluster: train, kill, resume, compare bit for bit, evaluate, all in one run there.
 
-    Green: the image is verified on that cluster, and the gate lets it train. Red: it stays unverified, the run keeps
-    what it wrote, and the owners are told. An image that another smoke is at there is left to it.
+    Green, and nothing of it left there: the image is verified on that cluster, and the gate lets it train. Red: it
+    stays unverified, the run keeps what it wrote, and the owners are told. An image that another smoke is at there is
+    left to it.
     """
     project, ns = Project.current(), Namespace.open()
     try:
@@ -53,16 +55,25 @@ def smoke(context: dg.OpExecutionContext, config: SmokeConfig) -> None:
         context.log.info(f"{other} is at this image on {config.cluster}: nothing to do")
         context.add_output_metadata({"claimed_by": other})
         return
-    with guarded(chosen.class_root / RUNS / name):
+    result = None
+    try:
         result = follow(context, chosen, run=name, on_message=_nothing)
         if not result.succeeded:
             raise _red(result, config.cluster)
         try:
+            seconds = gone(result, load_clusters(project).get(config.cluster))
             proof = prove(chosen, result, oci, settings.version, ns=ns)
         except FactoryError as error:
             raise failure(error) from error
+    except dg.Failure as error:
+        if result is None or result.outcome != "cancelled":
+            link = f"/runs/{context.run.run_id}"
+            notice = red(chosen, name, result, error.description or "", settings, link=link)
+            notifier(project, context.log.warning).tell(notice)
+        raise
     context.log.info(f"image {proof.digest[:16]} is verified on {proof.where} by {proof.run}")
-    context.add_output_metadata({"run": name, "image": proof.digest, "cluster": proof.where} | _steps(result))
+    said = {"run": name, "image": proof.digest, "cluster": proof.where, "gone after seconds": round(seconds, 1)}
+    context.add_output_metadata({**said, **_steps(result)})
 
 
 def _red(result: RunResult, cluster: str) -> dg.Failure:

@@ -8,10 +8,13 @@ from pathlib import Path
 from typing import Any
 
 from aifactory.errors import FactoryError
+from aifactory.launch.gate.rules import PINNED
 from aifactory.launch.images.verifications import Verification, record, verifications
+from aifactory.launch.notify.notice import Notice, of_run
 from aifactory.launch.plans.plan import Plan
 from aifactory.launch.runs.result import RunResult
 from aifactory.launch.smoke.known import IMAGE, pinned
+from aifactory.launch.smoke.settings import SmokeSettings
 from aifactory.namespace import Namespace
 from aifactory.project import Project
 
@@ -39,10 +42,12 @@ def steps_of(directory: Path) -> list[Step]:
 
 
 def oci_of(plan: Plan, project: Project) -> str:
-    """The digest that this plan's cluster pulls; empty on this machine. Asked before the launch: images.toml may have
-    moved when it ends. FactoryError, code "image_not_pinned", where another image is pinned."""
+    """The digest that this plan's cluster pulls; empty on this machine. FactoryError, code "image_not_pinned", where
+    no image is pinned, or another one than is to be smoked."""
     if plan.context.cluster == "local":
         return ""
+    if plan.context.image_reference is not None and (named := PINNED.search(plan.context.image_reference)):
+        return named[1]  # what images.toml said of this very image when it was planned
     digest, oci = pinned(project)
     if digest != plan.spec.image.digest:
         raise FactoryError(
@@ -74,3 +79,12 @@ def prove(plan: Plan, result: RunResult, oci: str, version: int, *, ns: Namespac
     if not any((known.run, known.digest) == (one.run, one.digest) for known in verifications(ns, IMAGE)):
         record(ns, "public", IMAGE, one)
     return one
+
+
+def red(plan: Plan, run: str, result: RunResult | None, why: str, settings: SmokeSettings, *, link: str = "") -> Notice:
+    """What the owners are told of a smoke that proved nothing; without a result it was never launched."""
+    title = f"the smoke of image {plan.spec.image.digest[:16]} is red on {plan.context.cluster}"
+    if result is None:
+        return Notice(title, why, link, settings.owners, {"run": run, "outcome": "refused"})
+    text = "\n".join([why, *(f"{step.name}: {step.outcome}" for step in steps_of(result.directory))])
+    return of_run(result, "public", title, text=text, link=link, owners=settings.owners)

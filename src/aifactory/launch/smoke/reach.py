@@ -1,22 +1,22 @@
-"""Whether a cluster can be reached, asked of all at once and for a few seconds only."""
+"""Whether a cluster can be used, asked of all at once and for a few seconds only."""
 
 from __future__ import annotations
 
-import os
-import socket
 from collections.abc import Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from urllib.parse import urlsplit
 
+from aifactory.errors import FactoryError
+from aifactory.launch.clusters.kube import KubeCluster
 from aifactory.launch.clusters.registry import AnyCluster
+from aifactory.launch.kuberay.api import Api
+from aifactory.launch.kuberay.wire.kinds import RAYJOBS
 
 SECONDS = 5.0
-HOST, PORT = "KUBERNETES_SERVICE_HOST", "KUBERNETES_SERVICE_PORT"
-"""Where a pod finds the API server of its own cluster."""
+"""For a connection, and again for an answer: a tick has a minute for everything."""
 
 
 def unreachable(clusters: Mapping[str, AnyCluster], names: Iterable[str]) -> dict[str, str]:
-    """Why a cluster can't be reached, by name; those that can are left out. Takes SECONDS at most."""
+    """Why a cluster can't be used, by name; those that can are left out. Takes twice SECONDS at most."""
     asked = list(names)
     with ThreadPoolExecutor(max_workers=max(1, len(asked))) as pool:
         answers = list(pool.map(lambda name: _why(clusters.get(name)), asked))
@@ -26,13 +26,14 @@ def unreachable(clusters: Mapping[str, AnyCluster], names: Iterable[str]) -> dic
 def _why(cluster: AnyCluster | None) -> str:
     if cluster is None:
         return "clusters.toml has no cluster of this name"
-    if cluster.backend == "local":
+    if not isinstance(cluster, KubeCluster):
         return ""
-    at = urlsplit(cluster.server or f"https://{os.environ.get(HOST, '')}:{os.environ.get(PORT, '443')}")
-    if not at.hostname:
-        return f"it names no server, and this is no pod of it ({HOST} is not set)"
     try:
-        with socket.create_connection((at.hostname, at.port or 443), timeout=SECONDS):
-            return ""
-    except OSError as error:
-        return f"its API server at {at.hostname}:{at.port or 443} does not answer: {error}"
+        api = Api.open(cluster, connect=SECONDS, read=SECONDS)
+        try:
+            api.request("GET", RAYJOBS.path(cluster.namespace), query={"limit": 1})
+        finally:
+            api.close()
+    except FactoryError as error:
+        return " ".join(f"{error.what}: {error.found}".split())
+    return ""
