@@ -11,6 +11,9 @@ from aifactory.cli.output import JsonOption, console, print_json
 
 
 def doctor_command(
+    cluster: Annotated[
+        str | None, typer.Argument(help="A cluster of clusters.toml, to look at it instead of at this machine.")
+    ] = None,
     verify: Annotated[bool, typer.Option("--verify", help="Compare every published file with its digest too.")] = False,
     init_root: Annotated[
         bool, typer.Option("--init-root", help="First give each class root its owner and mode, as root.")
@@ -19,10 +22,18 @@ def doctor_command(
 ) -> None:
     """Look at Python, disk, root, environments, definitions, sources, services, records, and who may read and write.
 
-    Names what is missing or broken, and the fix. Fails when something is broken; a warning is no failure.
+    With a CLUSTER: whether it answers, our token, rights, KubeRay, queues, volumes, accounts, clocks. Names what is
+    missing or broken, and the fix. Fails when something is broken; a warning is no failure.
     """
     from rich.text import Text
 
+    if cluster is not None:
+        from aifactory.cli.doctor_cluster import doctor_cluster
+
+        if verify or init_root:
+            raise typer.BadParameter("--verify and --init-root look at this machine: leave CLUSTER out")
+        doctor_cluster(cluster, as_json=as_json)
+        return
     from aifactory.cli.findings import Finding, machine, records, work
     from aifactory.cli.forks import forks
     from aifactory.cli.owners import lay_out_roots, owners

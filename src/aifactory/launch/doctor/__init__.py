@@ -1,0 +1,6 @@
+"""The doctor of a cluster: what a launch would need of it, asked of the real one, each answer with its fix."""
+
+from aifactory.launch.doctor.examine import examine
+from aifactory.launch.doctor.line import Line
+
+__all__ = ["Line", "examine"]
