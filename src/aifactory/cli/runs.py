@@ -24,7 +24,7 @@ def runs_command(
 ) -> None:
     """List the runs of the namespace, the newest first, or show (or stop) one."""
     from aifactory.launch.runs.summary import STATES, runs
-    from aifactory.launch.runs.summary import stop as stop_run
+    from aifactory.launch.stopping import stop as stop_run
     from aifactory.namespace import Namespace
     from aifactory.spec.run_spec import Kind
 

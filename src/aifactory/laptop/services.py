@@ -240,12 +240,19 @@ class Services:
 
     def _sweep(self, say: Say) -> None:
         """End what Dagster's runs launched and left: a run that was only detached lives in a session of its own."""
-        from aifactory.launch.runs.summary import runs, stop
+        from aifactory.launch import Attempts, runs, stop
+        from aifactory.launch.runs.attempts import LOCAL
         from aifactory.spec import Context
 
         ns = Namespace(self.project.namespace)  # what a mount holds is not ours to end, and it may be away
         for run in runs(ns):
-            if run.state == "running" and Context.load(run.directory / "context.json").origin is not None:
+            newest = Attempts(run.directory).newest() if run.state == "running" else None
+            # What runs on a cluster outlives this machine.
+            if (
+                newest is not None
+                and newest.backend == LOCAL
+                and (Context.load(run.directory / "context.json").origin is not None)
+            ):
                 say(f"ending {run.run}")
                 stop(ns, run.run, writer="laptop")
 

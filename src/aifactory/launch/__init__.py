@@ -15,7 +15,8 @@ from aifactory.launch.refusal import GateRefused, Refusal
 from aifactory.launch.runs.attempts import Attempt, Attempts
 from aifactory.launch.runs.names import attempt_name, job_name, run_name
 from aifactory.launch.runs.result import Outcome, RunResult, Signal
-from aifactory.launch.runs.summary import RunSummary, find_run, get_run, runs, stop, summary
+from aifactory.launch.runs.summary import RunSummary, find_run, get_run, runs, summary
+from aifactory.launch.stopping import stop
 
 __all__ = [
     "Answer",

@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
-import subprocess
 import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import Protocol
 
 from aifactory.channel import Process
 from aifactory.launch.images.copies import LocalImage, ensure_image
 from aifactory.launch.local import spawn
 from aifactory.launch.plans.plan import Plan
+from aifactory.launch.runs.attempts import LOCAL, Attempt
+from aifactory.launch.runs.carrier import Carrier
+from aifactory.launch.runs.processes import Processes
 from aifactory.launch.runs.result import Signal
+from aifactory.launch.runs.retries import Retries
+from aifactory.launch.runs.session import end
 from aifactory.namespace import Namespace
 from aifactory.project import Project
 
@@ -27,13 +32,47 @@ class Interrupted(Exception):
         self.signal = signal
 
 
+class Backend(Protocol):
+    """Attempts of one run at one place.
+
+    `prepare` makes what attempts need and comes before `create`, which starts one that was just recorded. `adopt` finds
+    one that somebody has recorded, and starts it if he died before he could. `stop` is asked while they wait:
+    Interrupted as soon as it says so. `clear` ends what an attempt has left that ended while nobody watched.
+    """
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def retries(self) -> Retries: ...
+
+    def prepare(self, stop: Callable[[], Signal]) -> None: ...
+
+    def create(self, attempt: Attempt, path: Path, stop: Callable[[], Signal]) -> Carrier: ...
+
+    def adopt(self, attempt: Attempt, path: Path, stop: Callable[[], Signal]) -> Carrier: ...
+
+    def clear(self, attempt: Attempt, path: Path) -> None: ...
+
+
 class Local:
     """Attempts of one run as processes of this machine."""
 
-    name = "local"
+    name = LOCAL
+    retries = Retries()
 
-    def __init__(self, plan: Plan, directory: Path, *, ns: Namespace, project: Project, say: Callable[[str], None]):
+    def __init__(
+        self,
+        plan: Plan,
+        directory: Path,
+        *,
+        ns: Namespace,
+        project: Project,
+        say: Callable[[str], None],
+        private: bool = False,
+    ):
         self._plan, self._directory, self._ns, self._project, self._say = plan, directory, ns, project, say
+        self._private = private
         self._image: LocalImage | None = None
 
     def prepare(self, stop: Callable[[], Signal]) -> None:
@@ -61,28 +100,33 @@ class Local:
         if failed:
             raise failed[0]
 
-    def create(self, attempt: int, attempt_directory: Path) -> subprocess.Popen[bytes]:
+    def create(self, attempt: Attempt, path: Path, stop: Callable[[], Signal]) -> Processes:
         """Start the entrypoint. `prepare` comes first."""
         if self._image is None:
-            self.prepare(lambda: "run")
+            self.prepare(stop)
         if self._image is None:
             raise RuntimeError("prepare() made no image")
-        return spawn(
+        child = spawn(
             self._directory,
-            attempt,
-            attempt_directory,
+            attempt.number,
+            path,
             kind=self._plan.kind,
             image=self._image,
             roots=self._ns.variable,
             project=self._project,
         )
+        return Processes(path, attempt, child=child, private=self._private)
 
-    def adopt(self, attempt: int, attempt_directory: Path) -> subprocess.Popen[bytes] | None:
-        """None if the attempt has its process. Else whoever recorded it may have died before he started one, so start
-        one: only one of all that are ever started claims the attempt."""
+    def adopt(self, attempt: Attempt, path: Path, stop: Callable[[], Signal]) -> Processes:
+        """If the attempt has no process, whoever recorded it may have died before he started one, so start one: only
+        one of all that are ever started claims the attempt."""
         until = time.monotonic() + PATIENCE_SECONDS
         while time.monotonic() < until:
-            if Process.load(attempt_directory) is not None:
-                return None
+            if Process.load(path) is not None:
+                return Processes(path, attempt, private=self._private)
             time.sleep(0.1)
-        return self.create(attempt, attempt_directory)
+        return self.create(attempt, path, stop)
+
+    def clear(self, attempt: Attempt, path: Path) -> None:
+        """End its processes."""
+        end(Process.load(path), path)

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import os
 import socket
+import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
 
 from aifactory.channel import Message, Reader
 from aifactory.channel.payloads import Failure
 from aifactory.errors import FactoryError
-from aifactory.launch.backend import Interrupted, Local
+from aifactory.launch.backend import Backend, Interrupted
+from aifactory.launch.backends import backend_of, cluster_of
+from aifactory.launch.clusters.kube import KubeCluster
 from aifactory.launch.clusters.registry import AnyCluster, load_clusters
 from aifactory.launch.gate.check_in import check_in
 from aifactory.launch.gate.waiting import DataWait
@@ -20,7 +23,8 @@ from aifactory.launch.mounts import mounts_of
 from aifactory.launch.plans.plan import Plan
 from aifactory.launch.runs.attempts import Attempt, Attempts, decide
 from aifactory.launch.runs.names import run_name
-from aifactory.launch.runs.result import TRY_AGAIN, Outcome, RunResult, Signal
+from aifactory.launch.runs.result import Outcome, RunResult, Signal
+from aifactory.launch.runs.retries import PREEMPTED, goes_on, pause
 from aifactory.launch.runs.summary import RUNS
 from aifactory.launch.runs.watch import Arrived, Budgets, Change, Ended, Log, Watch
 from aifactory.launch.sites.ahead import read_ahead
@@ -28,8 +32,6 @@ from aifactory.namespace import Namespace
 from aifactory.namespace.identities import user_name
 from aifactory.project import Project
 from aifactory.spec import Context
-
-AGAIN = TRY_AGAIN | {"failed_code"}
 
 
 @dataclass(frozen=True)
@@ -62,9 +64,10 @@ def launch(
     was lost. `on_message` gets every message of the attempt in order, from the first one on (also when replayed);
     `on_log` chunks of the driver's log (never for private runs); `on_change` a line for each change of state.
     `stop` is polled several times a second: "stop" (or True) cancels, "detach" leaves the run alive and returns.
-    `tries`: a failed attempt (its code, or lost) is followed by another until the run has that many.
-    Budgets: the context's deadline_seconds from the attempt's record on, and its stall_seconds (else those of its
-    cluster) without a word.
+    `tries`: a failed attempt (its code, or lost) is followed by another until the run has that many; a cluster may give
+    more to runs that were preempted or that the infrastructure failed.
+    Budgets: the context's deadline_seconds for running, and its stall_seconds (else those of its cluster) without a
+    word; on a cluster those of waiting and coming up too.
     If anything raises while it watches (a callback, an interrupt), `stop` is asked once more: "stop" ends the run, any
     other answer leaves it alive. Raises GateRefused, or FactoryError for what is wrong with the run's directory (codes
     "run_owned", "edited", "read_only" for a run of another site).
@@ -86,14 +89,14 @@ def launch(
         return RunResult(run, directory, _given_up(interrupted), 0)
     plan = check_in(plan, directory, ns=ns, project=project)
     attempts = Attempts(directory)
-    cluster = load_clusters(project).get(plan.context.cluster)
-    _runs_here(plan.context, cluster)
-    backend = Local(plan, directory, ns=ns, project=project, say=listener.change)
-    budgets = _budgets(plan.context, cluster)
+    cluster = cluster_of(plan.context.cluster, load_clusters(project))
     private = ns.class_of(plan.class_root) != "public"
+    backend = backend_of(plan, directory, cluster, ns=ns, project=project, say=listener.change, private=private)
+    budgets = _budgets(plan.context, cluster)
     while True:
-        newest = attempts.settle(writer=writer())
-        decision = decide(newest, tries=tries)
+        newest = attempts.settle(writer=writer(), clear=lambda one: backend.clear(one, attempts.path(one.number)))
+        made_room = sum(1 for one in attempts.all() if one.outcome == PREEMPTED)
+        decision = decide(newest, tries=tries + made_room)
         if newest is not None and decision in ("replay", "report"):
             messages = tuple(Reader(attempts.path(newest.number)).new())
             listener.change(f"attempt {newest.number} of {run} ended before as {newest.outcome}")
@@ -118,34 +121,52 @@ def launch(
         _same_spec(attempt, plan, directory)
         listener.change(f"attempt {attempt.number} of {run} {'is launched' if launched else 'lives: it is adopted'}")
         try:
-            child = (backend.create if launched else backend.adopt)(attempt.number, attempts.path(attempt.number))
+            start = backend.create if launched else backend.adopt
+            carrier = start(attempt, attempts.path(attempt.number), listener.stop)
+        except Interrupted as interrupted:
+            result = _interrupted(attempts, attempt, interrupted.signal, backend, launched=launched)
         except (OSError, FactoryError) as error:
-            result = _not_started(attempts, attempt, error, launched=launched)
+            result = _not_started(attempts, attempt, error, backend, launched=launched)
         else:
-            watch = Watch(attempts, attempt, child=child, stop=listener.stop, budgets=budgets, private=private)
+            watch = Watch(attempts, attempt, carrier=carrier, stop=listener.stop, budgets=budgets, private=private)
             result = _follow(attempts, attempt, watch, listener, launched=launched)
-        if result.outcome not in AGAIN or attempt.number >= tries:
+        history = attempts.all()
+        if result.outcome == "detached" or not goes_on(history, tries=tries, retries=backend.retries):
             return result
+        if (signal := _wait(pause(history, backend.retries), listener)) != "run":
+            return replace(result, outcome="cancelled" if signal == "stop" else "detached")
 
 
-def _runs_here(context: Context, cluster: AnyCluster | None) -> None:
-    if cluster is not None and not cluster.laptop:
-        raise FactoryError(
-            f"nothing launches on {context.cluster} from here yet",
-            found=f"backend {cluster.backend}",
-            expected="backend local",
-            fix="launch on `local`",
-            code="backend",
-        )
+def _wait(seconds: float, listener: Listener) -> Signal:
+    if seconds:
+        listener.change(f"the next attempt comes in {seconds:g} s")
+    until = time.monotonic() + seconds
+    while (signal := listener.stop()) == "run" and time.monotonic() < until:
+        time.sleep(0.1)
+    return signal
 
 
 def _given_up(interrupted: Interrupted) -> Outcome | Literal["detached"]:
     return "cancelled" if interrupted.signal == "stop" else "detached"
 
 
-def _budgets(context: Context, cluster: AnyCluster | None) -> Budgets:
-    usual = cluster.stall_seconds if cluster is not None else None
-    return Budgets(run=context.deadline_seconds, stall=context.stall_seconds or usual)
+def _interrupted(
+    attempts: Attempts, attempt: Attempt, signal: Signal, backend: Backend, *, launched: bool
+) -> RunResult:
+    """The caller said stop or detach while the attempt was on its way to its backend."""
+    outcome: Outcome | Literal["detached"] = "detached"
+    if signal == "stop":
+        backend.clear(attempt, attempts.path(attempt.number))
+        outcome = attempts.end(attempt.number, "cancelled", writer=writer()).outcome or "cancelled"
+    return RunResult(attempts.run, attempts.directory.parent, outcome, attempt.number, (), None, launched)
+
+
+def _budgets(context: Context, cluster: AnyCluster) -> Budgets:
+    stall = context.stall_seconds or cluster.stall_seconds
+    if isinstance(cluster, KubeCluster):
+        run = context.deadline_seconds or cluster.limits.hours * 3600
+        return Budgets(run=run, stall=stall, queue=cluster.queue_seconds, start=cluster.start_seconds)
+    return Budgets(run=context.deadline_seconds, stall=stall)
 
 
 def writer() -> str:
@@ -153,9 +174,15 @@ def writer() -> str:
     return f"launcher {user_name(os.geteuid())}@{socket.gethostname()}/{os.getpid()}"
 
 
-def _not_started(attempts: Attempts, attempt: Attempt, error: Exception, *, launched: bool) -> RunResult:
-    text = f"the process could not be started: {error}"
+def _not_started(
+    attempts: Attempts, attempt: Attempt, error: OSError | FactoryError, backend: Backend, *, launched: bool
+) -> RunResult:
+    text = f"the attempt could not be started: {error}"
     failure = Failure(type=type(error).__name__, text=text, code="not_started")
+    if isinstance(error, FactoryError) and error.code == "job_owned":
+        attempts.end(attempt.number, "refused", writer=writer(), error=failure)
+        raise error
+    backend.clear(attempt, attempts.path(attempt.number))
     ended = attempts.end(attempt.number, "failed_infrastructure", writer=writer(), error=failure)
     outcome = ended.outcome or "failed_infrastructure"
     return RunResult(attempts.run, attempts.directory.parent, outcome, attempt.number, (), ended.error, launched)

@@ -13,7 +13,7 @@ from aifactory.channel import CheckpointSaved, Message, Reader, Scored
 from aifactory.channel.safe import is_private
 from aifactory.errors import FactoryError
 from aifactory.launch import Plan, attempt_name, resume
-from aifactory.launch.runs.summary import RunSummary, runs_directories, summary
+from aifactory.launch.runs.summary import LIVE, RunSummary, runs_directories, summary
 from aifactory.launch.scope import Scope
 from aifactory.namespace import Namespace
 from aifactory.orchestrate.automation import EVERYTHING
@@ -24,7 +24,7 @@ from aifactory.orchestrate.reported import materializations, value_of
 from aifactory.orchestrate.results import checkpoint_event, score_event
 
 KINDS = ("train-", "evaluate-")
-OPEN = ("planned", "running")
+OPEN = ("planned", *LIVE)
 type Told = dict[dg.AssetKey, set[tuple[object, ...]]]
 
 

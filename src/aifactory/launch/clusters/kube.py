@@ -8,6 +8,7 @@ from pydantic import Field, field_validator, model_validator
 
 from aifactory.errors import FactoryError
 from aifactory.launch.clusters.shape import Shape, Strict
+from aifactory.launch.runs.retries import Retries
 from aifactory.namespace import access
 
 DNS = r"^[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?$"
@@ -116,6 +117,8 @@ class KubeCluster(Strict):
     queue_seconds: int = Field(default=7 * 24 * 3600, ge=60)
     start_seconds: int = Field(default=3600, ge=60)
     drain_seconds: int = Field(default=300, ge=30)
+    stop_seconds: float = Field(default=20.0, ge=0)
+    retries: Retries = Retries(preempted=20, infrastructure=2, wait_seconds=30.0)
 
     @property
     def laptop(self) -> bool:

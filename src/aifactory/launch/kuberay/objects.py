@@ -10,6 +10,7 @@ from aifactory.spec import RunSpec
 
 MANAGED = {"app.kubernetes.io/managed-by": "aifactory"}
 RUN, ATTEMPT = "aifactory/run", "aifactory/attempt"
+SPEC_HASH = "aifactory/spec-hash"
 
 
 def own_labels(names: Names) -> dict[str, str]:

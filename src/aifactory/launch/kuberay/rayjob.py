@@ -11,7 +11,7 @@ from aifactory.launch.clusters.kube import KubeCluster
 from aifactory.launch.clusters.shape import Shape
 from aifactory.launch.kuberay.asked import Asked, known, shape_of
 from aifactory.launch.kuberay.names import Names
-from aifactory.launch.kuberay.objects import own_labels
+from aifactory.launch.kuberay.objects import SPEC_HASH, own_labels
 from aifactory.launch.kuberay.pods import SPEC_AT, Pod
 from aifactory.launch.kuberay.scheduling import Scheduler, scheduler_of
 from aifactory.launch.kuberay.volumes import volumes
@@ -79,7 +79,7 @@ def build_rayjob(plan: Plan, cluster: KubeCluster, asked: Asked) -> dict[str, An
             "namespace": cluster.namespace,
             "labels": {key: _squeezed(value) for key, value in asked.dagster.items()} | labels,
             "annotations": {
-                "aifactory/spec-hash": plan.hash,
+                SPEC_HASH: plan.hash,
                 "aifactory/owner": context.requester.replace("$", ""),
                 "aifactory/class": of,
                 **scheduler.annotations(shape),

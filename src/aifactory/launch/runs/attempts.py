@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -17,6 +18,7 @@ from aifactory.launch.runs.session import end
 from aifactory.store import Journal, JournalConflict
 
 Decision = Literal["replay", "adopt", "report", "new"]
+LOCAL = "local"
 
 
 @dataclass(frozen=True)
@@ -85,28 +87,31 @@ class Attempts:
             except JournalConflict:
                 continue
 
-    def settle(self, *, writer: str) -> Attempt | None:
+    def settle(self, *, writer: str, clear: Callable[[Attempt], None] | None = None) -> Attempt | None:
         """The newest attempt. One that has ended while nobody watched is recorded as ended first, and what it has left
-        running is ended. None: there is none."""
+        running is ended: by `clear`, or the processes of this machine. None: there is none."""
         newest = self.newest()
         if newest is None or newest.outcome is not None:
             return newest
         seen = self.ended_by_itself(newest)
         if seen is None:
             return newest
-        path = self.path(newest.number)
-        end(Process.load(path), path)
+        if clear is not None:
+            clear(newest)
+        else:
+            path = self.path(newest.number)
+            end(Process.load(path), path)
         return self.end(newest.number, seen[0], writer=writer, error=seen[1])
 
     def ended_by_itself(self, attempt: Attempt) -> tuple[Outcome, Failure | None] | None:
         """How an attempt without a recorded end has ended, from its own files; None while it lives or may still begin.
 
         Succeeded, failed_code or cancelled by its last message; lost if its process is gone and there is none, or the
-        messages are damaged.
+        messages are damaged. A process of another machine can't be looked for: its backend is asked by who watches it.
         """
         path = self.path(attempt.number)
-        process = Process.load(path)
-        gone = process is not None and not process.alive()
+        process = Process.load(path) if attempt.backend == LOCAL else None
+        gone = process is not None and process.seen() == "gone"
         # Read after that look: what has gone says nothing more.
         closed = self._closed(path)
         if isinstance(closed, Closed):

@@ -3,31 +3,31 @@
 from __future__ import annotations
 
 import json
-import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import get_args
 
-from aifactory.channel import Commands, Process
 from aifactory.errors import FactoryError
 from aifactory.launch.clusters.registry import close_matches
-from aifactory.launch.runs.attempts import Attempt, Attempts
+from aifactory.launch.runs.attempts import LOCAL, Attempt, Attempts
 from aifactory.launch.runs.names import RUN_NAME
+from aifactory.launch.runs.phases import Phases
 from aifactory.launch.runs.result import Outcome
-from aifactory.launch.runs.session import GRACE_SECONDS, end
 from aifactory.namespace import Namespace
 from aifactory.spec import Context, RunSpec
 from aifactory.store import Store
 
 RUNS = "runs"
 GATE = "gate.json"
-STATES = (*get_args(Outcome), "running", "planned", "damaged")
+LIVE = ("queued", "starting", "running")
+STATES = (*get_args(Outcome), *LIVE, "planned", "damaged")
 
 
 @dataclass(frozen=True)
 class RunSummary:
-    """One line about a run. `state`: an outcome, "running", "planned" (no attempt yet) or "damaged". Times in UTC.
+    """One line about a run. `state`: an outcome, "queued", "starting", "running", "planned" (no attempt yet) or
+    "damaged". Times in UTC.
     `about`: what it is a run of, as people say it: a key, a recipe, a training and its step, a version of a line."""
 
     run: str
@@ -107,7 +107,7 @@ def summary(directory: Path, *, away: bool = False) -> RunSummary:
         hash=spec.hash,
         recipe=context.recipe,
         target=spec.build.key if spec.kind == "build" else context.line or "",
-        state=_state(directory, attempts, newest, away=away),
+        state=state_of(directory, attempts, newest, away=away),
         attempts=len(known),
         requester=context.requester,
         started=known[0].started if known else None,
@@ -128,39 +128,20 @@ def _about(spec: RunSpec, context: Context) -> str:
     return context.recipe or context.line or ""
 
 
-def stop(ns: Namespace, run: str, *, writer: str = "cli", wait: bool = True) -> str:
-    """Ask the run's newest attempt to stop; `wait`: until it has, ending its processes on this machine if it does not.
-
-    Returns its state afterwards. Does nothing to a run that has ended. FactoryError "read_only" for one of another
-    site.
-    """
-    attempts = Attempts(ns.writable(get_run(ns, run)))
-    newest = attempts.newest()
-    if newest is None or newest.outcome is not None or attempts.ended_by_itself(newest) is not None:
-        return _state(attempts.directory.parent, attempts, newest)
-    path = attempts.path(newest.number)
-    if not any(command.name == "stop" for command in Commands(path).sent()):
-        Commands(path).send("stop", writer=writer)
-    if wait:
-        until = time.monotonic() + GRACE_SECONDS
-        while time.monotonic() < until and attempts.ended_by_itself(newest) is None:
-            time.sleep(0.1)
-        end(Process.load(path), path, grace=1.0)
-        outcome, error = attempts.ended_by_itself(newest) or ("cancelled", None)
-        attempts.end(newest.number, "cancelled" if outcome == "lost" else outcome, writer=writer, error=error)
-    return _state(attempts.directory.parent, attempts, attempts.newest())
-
-
 def _runs_in(directory: Path) -> list[Path]:
     # context.json is written last, so what lacks it is just being made.
     return [path for path in directory.iterdir() if (path / "context.json").is_file()]
 
 
-def _state(directory: Path, attempts: Attempts, newest: Attempt | None, *, away: bool = False) -> str:
+def state_of(directory: Path, attempts: Attempts, newest: Attempt | None, *, away: bool = False) -> str:
+    """What there is to say about a run in one word, from its files alone."""
     if newest is None:
         answer = Store(directory).read(GATE)
         return "refused" if answer is not None and json.loads(answer)["outcome"] == "refused" else "planned"
     if newest.outcome is not None:
         return newest.outcome
     seen = attempts.ended_by_itself(newest)
-    return "running" if seen is None or (away and seen[0] == "lost") else seen[0]
+    if seen is not None and not (away and seen[0] == "lost"):
+        return seen[0]
+    rows = Phases(attempts.path(newest.number)).all() if newest.backend != LOCAL else []
+    return rows[-1].phase if rows else "running"

@@ -2,25 +2,21 @@
 
 from __future__ import annotations
 
-import subprocess
 import time
 from collections.abc import Callable, Iterator
-from contextlib import suppress
 from dataclasses import dataclass
-from datetime import UTC, datetime
 
-from aifactory.channel import Commands, Message, Process, Reader
+from aifactory.channel import Commands, Message, Reader
 from aifactory.channel.payloads import Failure
 from aifactory.errors import FactoryError
 from aifactory.launch.runs.attempts import Attempt, Attempts
-from aifactory.launch.runs.logs import Tail, last_lines, log_path
+from aifactory.launch.runs.carrier import Carrier
+from aifactory.launch.runs.logs import Tail, log_path
 from aifactory.launch.runs.result import Outcome, Signal
-from aifactory.launch.runs.session import GRACE_SECONDS, end
+from aifactory.launch.runs.session import GRACE_SECONDS
 
 POLL_SECONDS = 0.2
-EXIT_SECONDS = 5.0
 DAMAGE_SECONDS = 2.0
-REAP_SECONDS = 1.0
 READ_SECONDS = 300.0
 
 
@@ -58,17 +54,19 @@ type Event = Arrived | Log | Change | Ended
 
 @dataclass(frozen=True)
 class Budgets:
-    """Seconds since the attempt was recorded, and since it last said anything (message or log). None: no limit."""
+    """Seconds that an attempt may wait in its queue, take to come up, and run, each counted by itself; and since it
+    last said anything (message or log) while it runs. None: no limit."""
 
     run: float | None = None
     stall: float | None = None
+    queue: float | None = None
+    start: float | None = None
 
 
 class Watch:
     """One attempt, watched from its first message on, by whoever launched or adopted it.
 
-    `child` is the process if this one started it: then an end before process.json is seen. The log of a `private` run
-    stays in its directory.
+    `carrier` is what it runs in. The log of a `private` run stays in its directory.
     """
 
     def __init__(
@@ -76,20 +74,17 @@ class Watch:
         attempts: Attempts,
         attempt: Attempt,
         *,
-        child: subprocess.Popen[bytes] | None,
+        carrier: Carrier,
         stop: Callable[[], Signal],
         budgets: Budgets,
         private: bool = False,
     ):
         self.path = attempts.path(attempt.number)
-        self.attempt, self.child, self.stop, self.budgets = attempt, child, stop, budgets
+        self.attempt, self.carrier, self.stop, self.budgets = attempt, carrier, stop, budgets
         self.private = private
-        self.process: Process | None = None
         self.reader = Reader(self.path)
         self.tail = Tail(log_path(self.path))
         self.commands = Commands(self.path)
-        started = datetime.fromisoformat(attempt.started)
-        self._age = time.monotonic() - max(0.0, (datetime.now(UTC) - started).total_seconds())
         self._heard = time.monotonic()
         self._size = 0
         self._damaged: float | None = None
@@ -98,9 +93,9 @@ class Watch:
         self._asked: float | None = None
 
     def events(self) -> Iterator[Event]:
-        """Until Ended. Leaves no process of the attempt behind, unless detached."""
+        """Until Ended. Leaves nothing of the attempt behind, unless detached."""
         while True:
-            gone = self._gone()
+            gone = self.carrier.gone()
             try:
                 yield from self._news()
                 self._unreadable = None
@@ -108,7 +103,7 @@ class Watch:
                 yield from self._blip(error)
             damage = self._damage
             if self.reader.closed is not None:
-                self._wait_for_exit()
+                self.carrier.wait()
                 yield from self._finish(self.reader.closed.outcome, self.reader.closed.error)
                 return
             if damage is not None:
@@ -126,6 +121,7 @@ class Watch:
                 return
             if (late := self._late()) is not None:
                 yield Change(late)
+                yield from self._grace()
                 yield from self._finish("deadline", Failure(type="Deadline", text=late, code="deadline"))
                 return
             time.sleep(POLL_SECONDS)
@@ -138,10 +134,8 @@ class Watch:
         return self._damage_error
 
     def _news(self) -> Iterator[Event]:
-        if self.process is None:
-            self.process = Process.load(self.path)
-            if self.process is not None:
-                yield Change(f"attempt {self.attempt.number} runs as process {self.process.pid}")
+        for line in self.carrier.changes():
+            yield Change(line)
         messages: list[Message] = []
         try:
             messages = self.reader.new()
@@ -165,47 +159,13 @@ class Watch:
         elif now - self._unreadable > READ_SECONDS:
             raise error
 
-    def _gone(self) -> tuple[Outcome, Failure] | None:
-        """How it ended without a last message, as seen before this turn's messages were read."""
-        if self.process is not None:
-            if self.process.alive():
-                return None
-            return "lost", self._failure("Lost", self._how(), "lost")
-        if self.child is None or self.child.returncode is None:
-            return None
-        if Process.load(self.path) is not None:
-            return None
-        return "failed_infrastructure", self._failure(
-            "NotStarted", f"the entrypoint never began: {self._how()}", "not_started"
-        )
-
-    def _how(self) -> str:
-        code = None
-        if self.child is not None and (self.process is None or self.child.pid == self.process.pid):
-            # Another thread reaps it: it is gone from the process table before its exit code is known here.
-            with suppress(subprocess.TimeoutExpired):
-                code = self.child.wait(timeout=REAP_SECONDS)
-        if code is None:
-            return "the process is gone without a last message; exit code and signal unknown"
-        how = f"was ended by signal {-code}" if code < 0 else f"exited with {code}"
-        return f"the process {how} without a last message"
-
-    def _failure(self, type: str, text: str, code: str) -> Failure:
-        lines = [] if self.private else last_lines(log_path(self.path))
-        return Failure(type=type, text=text, trace="\n".join(lines), code=code)
-
-    def _wait_for_exit(self) -> None:
-        until = time.monotonic() + EXIT_SECONDS
-        while self.process is not None and self.process.alive() and time.monotonic() < until:
-            time.sleep(POLL_SECONDS / 4)
-
     def _stop_overdue(self) -> bool:
         """True when somebody's stop command was not obeyed in time."""
         if self._asked is None:
             if any(command.name == "stop" for command in self.commands.sent()):
                 self._asked = time.monotonic()
             return False
-        return time.monotonic() - self._asked > GRACE_SECONDS
+        return time.monotonic() - self._asked > max(GRACE_SECONDS, self.carrier.grace)
 
     def cancel(self) -> Ended:
         """End the attempt at once, for a caller that no longer takes events."""
@@ -219,19 +179,40 @@ class Watch:
         yield Change("stopping")
         if not self.commands.sent():
             self.commands.send("stop", writer="watch")
+        yield from self._grace()
         yield from self._finish("cancelled", None)
 
+    def _grace(self) -> Iterator[Event]:
+        """Time for a last checkpoint and the last message, where ending the carrier would leave none."""
+        if self.carrier.grace and not self.commands.sent():
+            self.commands.send("stop", writer="watch")
+        until = time.monotonic() + self.carrier.grace
+        while time.monotonic() < until and self.reader.closed is None and self.carrier.gone() is None:
+            try:
+                yield from self._news()
+            except OSError as error:
+                yield from self._blip(error)
+            time.sleep(POLL_SECONDS)
+
     def _late(self) -> str | None:
-        now = time.monotonic()
-        if self.budgets.run is not None and now - self._age > self.budgets.run:
-            return f"deadline: the attempt has taken more than {self.budgets.run:g} s"
-        if self.budgets.stall is not None and now - self._heard > self.budgets.stall:
-            return f"deadline: no message and no log line for {self.budgets.stall:g} s"
+        now, carrier, budgets = time.monotonic(), self.carrier, self.budgets
+        took, why = now - carrier.since, f": {carrier.said}" if carrier.said else ""
+        if carrier.phase == "queued" and budgets.queue is not None and took > budgets.queue:
+            return f"deadline: the attempt has waited in its queue for more than {budgets.queue:g} s{why}"
+        if carrier.phase == "starting" and budgets.start is not None and took > budgets.start:
+            return f"deadline: the attempt did not come up within {budgets.start:g} s{why}"
+        if carrier.phase != "running":
+            return None
+        if budgets.run is not None and took > budgets.run:
+            return f"deadline: the attempt has taken more than {budgets.run:g} s"
+        if budgets.stall is not None and now - max(self._heard, carrier.since) > budgets.stall:
+            return f"deadline: no message and no log line for {budgets.stall:g} s"
         return None
 
     def _finish(self, outcome: Outcome, error: Failure | None) -> Iterator[Event]:
         """End what is left, then hand on what it still said. A last message that came in between is what counts."""
-        end(self.process, self.path)
+        for line in self.carrier.end(outcome):
+            yield Change(line)
         try:
             messages = self.reader.new()
         except FactoryError:
