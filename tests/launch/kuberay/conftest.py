@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
 from aifactory.namespace import Namespace
+from tests.kube.driver import Drivers, drivers
 from tests.kube.space import Space
 from tests.launch.kuberay.flight import Flight
 from tests.launch.lab import Lab
@@ -20,15 +21,23 @@ def cluster_project(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def flights(cluster_project: Path, ns: Namespace, space: Space) -> Callable[..., Flight]:
-    """`flights(run="build-probe-1", queue=...)`: a run of the test's own namespaces."""
-    lab = Lab(cluster_project, ns)
-    count = 0
+def cluster_lab(cluster_project: Path, ns: Namespace) -> Lab:
+    return Lab(cluster_project, ns)
 
-    def make(run: str | None = None, **changes: object) -> Flight:
-        nonlocal count
-        count += 1
-        return Flight(lab, space, run or f"build-probe-00000000000{count}", **changes)
+
+@pytest.fixture
+def driven(cluster_lab: Lab, space: Space) -> Iterator[Drivers]:
+    """What the Ray jobs of the space would do is done here."""
+    with drivers(space, cluster_lab.ns.root, cluster_lab.image) as found:
+        yield found
+
+
+@pytest.fixture
+def flights(cluster_lab: Lab, space: Space, driven: Drivers) -> Callable[..., Flight]:
+    """`flights("build-probe-1", start_seconds=6)`: a run of the test's namespaces, on a cluster like this."""
+
+    def make(run: str = "build-probe-000000000001", **changes: object) -> Flight:
+        return Flight(cluster_lab, space, run, **changes)
 
     return make
 

@@ -14,9 +14,7 @@ from typing import Any
 from aifactory.launch import Plan, RunResult, launch
 from aifactory.launch.clusters.kube import KubeCluster
 from aifactory.launch.images.verifications import Verification, record
-from aifactory.launch.local import spawn
 from tests.kube import table
-from tests.kube.dashboards import PlayedJob
 from tests.kube.space import Space
 from tests.launch.lab import Lab
 
@@ -31,8 +29,7 @@ FAST = {"retries": {"preempted": 5, "infrastructure": 1, "wait_seconds": 0.0}, "
 
 
 class Flight:
-    """One run on the cluster `lab` of the space. Its entrypoint starts here when the Ray cluster is ready, as the
-    head's sidecar would start it; its end becomes the Ray job's."""
+    """One run on the cluster `lab` of the space, whose drivers run here (`tests.kube.driver`)."""
 
     def __init__(self, lab: Lab, space: Space, run: str, **changes: Any):
         self.lab, self.space, self.run = lab, space, run
@@ -43,8 +40,6 @@ class Flight:
         record(lab.ns, "public", "data", Verification(digest, table.IMAGE.partition("@")[2], "smoke-1", "lab"))
         self.lines: list[str] = []
         self.began = time.monotonic()
-        self.children: list[subprocess.Popen[bytes]] = []
-        self._waiters: list[threading.Thread] = []
 
     @property
     def cluster(self) -> KubeCluster:
@@ -58,12 +53,6 @@ class Flight:
         queue = {"queue": self.space.queues[0]} if self.space.queues else {}
         return self.lab.plan(function, context={"cluster": "lab", **queue, **(context or {})}, **parameters)
 
-    def play(self, *attempts: int) -> None:
-        """Let the entrypoint of these attempts start when the operator first asks for their job."""
-        for number in attempts or (1,):
-            job = self.space.job(f"{self.run}-{number}")
-            job.on_asked = lambda job=job, number=number: self.start(job, number)
-
     def _say(self, line: str) -> None:
         print(f"{time.monotonic() - self.began:6.1f} {line}")  # pytest shows it where a test fails
         self.lines.append(line)
@@ -71,22 +60,6 @@ class Flight:
     def said(self, text: str) -> bool:
         """Whether a line has it."""
         return any(text in line for line in self.lines)
-
-    def start(self, job: PlayedJob, number: int) -> None:
-        path = self.directory / "attempts" / f"{number:08d}"
-        child = spawn(
-            self.directory,
-            number,
-            path,
-            kind="build",
-            image=self.lab.image,
-            roots=self.lab.ns.variable,
-            project=self.lab.project,
-        )
-        self.children.append(child)
-        waiter = threading.Thread(target=_reports, args=(child, job), daemon=True)
-        self._waiters.append(waiter)
-        waiter.start()
 
     def launch(self, plan: Plan, **how: Any) -> RunResult:
         return launch(plan, run=self.run, on_change=self._say, project=self.lab.project, ns=self.lab.ns, **how)
@@ -144,11 +117,6 @@ class Launched:
         if isinstance(found, BaseException):
             raise found
         return found
-
-
-def _reports(child: subprocess.Popen[bytes], job: PlayedJob) -> None:
-    code = child.wait()
-    job.end("SUCCEEDED" if code == 0 else "FAILED", f"Job entrypoint command failed with exit code {code}")
 
 
 def until[T](condition: Callable[[], T], seconds: float = 40.0) -> T:

@@ -12,6 +12,7 @@ from aifactory.errors import FactoryError
 from aifactory.launch import Attempts, runs, stop
 from aifactory.launch.kuberay import Asked, Names, build_rayjob
 from tests.kube import played, table
+from tests.kube.driver import Drivers
 from tests.launch.kuberay.flight import Flight, until
 
 pytestmark = pytest.mark.cluster
@@ -45,24 +46,22 @@ def stopped_when(flight: Flight, ready: Callable[[], bool], **how: object) -> li
     return [took]
 
 
-def test_a_run_is_cancelled_while_it_waits_in_its_queue(flights: Flights) -> None:
+def test_a_run_is_cancelled_while_it_waits_in_its_queue(flights: Flights, driven: Drivers) -> None:
     flight = flights()
     flight.space.queue(cpu="100m")
     flight = flights(flight.run)
     stopped_when(flight, lambda: state(flight) == "queued" and flight.said("queued"))
-    assert flight.children == []
+    assert driven.started == []
 
 
-def test_a_run_is_cancelled_while_it_comes_up(flights: Flights) -> None:
+def test_a_run_is_cancelled_while_it_comes_up(flights: Flights, driven: Drivers) -> None:
     flight = flights(usual={"build": "held"})
     stopped_when(flight, lambda: state(flight) == "starting")
-    assert flight.children == []
+    assert driven.started == []
 
 
 def test_a_run_is_cancelled_while_it_runs_and_says_its_last_words(flight: Flight) -> None:
-    flight.play()
     stopped_when(flight, lambda: len(list(flight.directory.glob("attempts/00000001/messages/*.json"))) == 2)
-    assert flight.children[0].wait() == 143
     reader = Reader(flight.directory / "attempts/00000001")
     reader.new()
     assert reader.closed is not None
@@ -70,7 +69,6 @@ def test_a_run_is_cancelled_while_it_runs_and_says_its_last_words(flight: Flight
 
 
 def test_a_run_that_nobody_watches_is_stopped_on_its_cluster(flight: Flight) -> None:
-    flight.play()
     plan = flight.plan("wait")
     left = flight.launch(plan, stop=lambda: "detach" if flight.said("running") else "run")
     assert left.outcome == "detached"
@@ -81,11 +79,9 @@ def test_a_run_that_nobody_watches_is_stopped_on_its_cluster(flight: Flight) -> 
 
 def test_a_rayjob_that_is_deleted_by_hand_is_lost_and_followed_by_a_new_attempt(flight: Flight) -> None:
     go = flight.lab.ns.root.parent / "go"
-    flight.play(1, 2)
     with flight.launching(flight.plan("wait", file=str(go))) as launched:
         until(lambda: flight.said("running"))
         flight.space.kubectl("delete", "rayjob", f"{flight.run}-1", "--wait=false")
-        flight.children[0].terminate()
         until(lambda: len(outcomes(flight)) == 2)
         go.touch()
         assert launched.result.outcome == "succeeded"
@@ -98,14 +94,11 @@ def test_a_higher_priority_preempts_a_run_which_goes_on_as_a_new_attempt(flights
     low = flights("build-probe-low")
     low.space.queue(cpu=1)
     low, high = flights("build-probe-low"), flights("build-probe-high")
-    low.play(1, 2)
-    high.play()
     go = low.lab.ns.root.parent / "go"
     with low.launching(low.plan("wait", {"priority": "low"}, file=str(go))) as launched:
         until(lambda: low.said("running"))
         with high.launching(high.plan("wait", {"priority": "high"}, seconds=4.0)) as other:
             until(lambda: len(outcomes(low)) == 2)
-            low.children[0].kill()
             until(lambda: state(low) == "queued")
             assert other.result.outcome == "succeeded"
         go.touch()
@@ -143,7 +136,6 @@ def test_an_image_that_is_not_there_ends_the_attempt_at_its_start_budget(flights
 def test_an_operator_and_a_server_that_are_away_for_a_while_change_nothing(flight: Flight) -> None:
     kube = flight.space.kube
     go = flight.lab.ns.root.parent / "go"
-    flight.play()
     try:
         kube.component("kuberay-operator", "kill")
         with flight.launching(flight.plan("wait", file=str(go))) as launched:
@@ -166,7 +158,6 @@ def test_an_operator_and_a_server_that_are_away_for_a_while_change_nothing(fligh
 
 def test_a_cancel_while_the_operator_is_down_leaves_nothing(flight: Flight) -> None:
     kube = flight.space.kube
-    flight.play()
     try:
         with_operator = flight.plan("wait")
 
@@ -185,7 +176,6 @@ def test_a_cancel_while_the_operator_is_down_leaves_nothing(flight: Flight) -> N
 def test_two_workers_that_adopt_one_run_see_the_same_end(flights: Flights) -> None:
     one = flights("build-probe-1")
     go = one.lab.ns.root.parent / "go"
-    one.play()
     plan = one.plan("wait", file=str(go))
     with one.launching(plan) as first, one.launching(plan) as second:
         until(lambda: one.said("running"))

@@ -8,6 +8,7 @@ import pytest
 
 from aifactory.channel import Note
 from aifactory.launch import runs
+from tests.kube.driver import Drivers
 from tests.launch.kuberay.flight import Flight, until
 
 pytestmark = pytest.mark.cluster
@@ -16,7 +17,6 @@ LIVES = {"seconds": 60.0}
 
 
 def test_a_run_is_launched_followed_to_its_end_and_leaves_nothing(flight: Flight) -> None:
-    flight.play()
     result = flight.launch(flight.plan("say", text="hello"))
     assert (result.outcome, result.attempt, result.launched) == ("succeeded", 1, True)
     assert [message.payload.type for message in result.messages] == ["started", "note", "closed"]
@@ -32,7 +32,6 @@ def test_a_run_is_launched_followed_to_its_end_and_leaves_nothing(flight: Flight
 
 
 def test_a_failure_of_the_code_has_its_trace_and_is_not_tried_again(flight: Flight) -> None:
-    flight.play()
     result = flight.launch(flight.plan("fail", text="4711 is not a number"))
     assert (result.outcome, result.attempt) == ("failed_code", 1)
     assert result.error is not None
@@ -40,10 +39,9 @@ def test_a_failure_of_the_code_has_its_trace_and_is_not_tried_again(flight: Flig
     flight.until_gone()
 
 
-def test_a_launcher_that_is_killed_is_followed_by_one_that_adopts(flight: Flight) -> None:
+def test_a_launcher_that_is_killed_is_followed_by_one_that_adopts(flight: Flight, driven: Drivers) -> None:
     go = flight.lab.ns.root.parent / "go"
     plan = flight.plan("wait", file=str(go))
-    flight.play()
     first = flight.process(plan)
     until(lambda: list(flight.directory.glob("attempts/00000001/messages/00000002.json")))
     first.kill()
@@ -56,5 +54,5 @@ def test_a_launcher_that_is_killed_is_followed_by_one_that_adopts(flight: Flight
         result = second.result
     assert (result.outcome, result.attempt, result.launched) == ("succeeded", 1, False)
     assert [m.payload.text for m in result.messages if isinstance(m.payload, Note)] == ["waiting", "done"]
-    assert len(flight.children) == 1
+    assert len(driven.started) == 1
     flight.until_gone()
