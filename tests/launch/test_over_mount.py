@@ -16,7 +16,8 @@ from aifactory.launch.images.verifications import Verification, record, verifica
 from aifactory.launch.local import environment
 from aifactory.launch.previous import previous_training
 from aifactory.launch.runs.attempts import Attempts
-from aifactory.launch.runs.summary import RUNS, find_run, runs, stop
+from aifactory.launch.runs.summary import RUNS, find_run, runs
+from aifactory.launch.stopping import stop
 from aifactory.namespace import Namespace, Publications
 from aifactory.spec import load_frozen
 from tests.launch.lab import Lab
