@@ -18,14 +18,18 @@ from collections.abc import Sequence
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
-from types import FrameType
 
 from aifactory.channel import Cancelled, Commands, Failure, Job, Process, Started, Writer, redacted
+from aifactory.channel.reported import Reported
+from aifactory.channel.stopping import Stopping
 from aifactory.errors import FactoryError
 from aifactory.namespace import Namespace
 from aifactory.namespace.limits import limited
 from aifactory.pod import Handed, kept, prepare
+from aifactory.pod.cluster import pods
+from aifactory.pod.errand import send
 from aifactory.pod.handed import LAG_SECONDS, MOUNTED, recorded_hash
+from aifactory.pod.leave import leaving
 from aifactory.pod.output import LOG
 from aifactory.spec import Context, RunSpec, access_of_run, check_run
 from aifactory.spec.declared import declared
@@ -36,6 +40,10 @@ KINDS = {
     "evaluate": "aifactory.evaluate",
     "smoke": "aifactory.smoke",
 }
+ERRANDS = frozenset({"build", "evaluate"})
+"""Kinds whose work is one process, which a head that only drives sends to a worker."""
+INFRASTRUCTURE = frozenset({"worker_lost", "workers_missing"})
+"""Codes of errors that the run's code has no part in."""
 POLL_SECONDS = 0.5
 SUCCEEDED, FAILED, TAKEN, CANCELLED = 0, 1, 3, 143
 
@@ -81,15 +89,11 @@ def _run(directory: Path, attempt: int, attempt_directory: Path, handed: Handed 
     rows: dict[str, int] = {}
     commands = Commands(attempt_directory)
 
-    def interrupt(number: int, frame: FrameType | None) -> None:
-        if not stop.is_set():
-            stop.set()
-            raise Cancelled(signal.Signals(number).name)
-
+    stopping = Stopping(stop)
     listener = threading.Thread(target=_listen, args=(commands, writer, ended), daemon=True, name="commands")
     try:
         for number in (signal.SIGTERM, signal.SIGINT):
-            signal.signal(number, interrupt)
+            signal.signal(number, stopping.heard)
         listener.start()
         spec = handed.spec(directory, attempt) if handed else verified_spec(directory, attempt)
         writer.send(Started(kind=spec.kind, spec=spec.hash, pid=os.getpid()))
@@ -106,27 +110,35 @@ def _run(directory: Path, attempt: int, attempt_directory: Path, handed: Handed 
             commands=commands,
             stop=stop,
             rows=rows,
+            stopping=stopping,
         )
         _execute(job)
         code = SUCCEEDED
     except BaseException as error:
-        code = _failed(error, writer, stop, redacted(error, private=private, rows=rows))
+        shown = error.failure if isinstance(error, Reported) else redacted(error, private=private, rows=rows)
+        code = _failed(error, writer, stopping, shown, attempt_directory)
     else:
-        stop.set()  # from here on a signal changes nothing
+        stopping.over()
         writer.close("succeeded")
     ended.set()
     listener.join(timeout=2 * POLL_SECONDS)
     return code
 
 
-def _failed(error: BaseException, writer: Writer, stop: threading.Event, shown: Failure) -> int:
+def _failed(error: BaseException, writer: Writer, stopping: Stopping, shown: Failure, attempt_directory: Path) -> int:
     # Whatever breaks while everything is being stopped (a worker that died first) is the stop's doing.
-    cancelled = stop.is_set() or isinstance(error, Cancelled)
-    stop.set()
+    cancelled = stopping.stop.is_set() or isinstance(error, Cancelled)
+    stopping.over()
     traceback.print_exception(error)
     sys.stderr.flush()
-    writer.close("cancelled" if cancelled else "failed_code", shown)
-    return CANCELLED if cancelled else FAILED
+    if cancelled:
+        # A pod that must go stops the run too; one that somebody has stopped before is cancelled all the same.
+        asked = any(command.name == "stop" for command in Commands(attempt_directory).sent())
+        writer.close("preempted" if leaving(attempt_directory) and not asked else "cancelled", shown)
+        return CANCELLED
+    infrastructure = isinstance(error, FactoryError) and error.code in INFRASTRUCTURE
+    writer.close("failed_infrastructure" if infrastructure else "failed_code", shown)
+    return FAILED
 
 
 def verified_spec(directory: Path, attempt: int) -> RunSpec:
@@ -141,13 +153,20 @@ def _execute(job: Job) -> None:
     module = KINDS.get(job.spec.kind)
     if module is None:
         raise FactoryError(f"unknown kind of run {job.spec.kind!r}", expected=", ".join(KINDS), code="kind")
+    if pods() and job.spec.kind in ERRANDS:
+        send(job, module)
+        return
     with limited(declared(job.namespace, job.spec, job.directory, job.context.places)):
         importlib.import_module(module).execute(job)
 
 
 def _listen(commands: Commands, writer: Writer, ended: threading.Event) -> None:
+    gone = False
     while not ended.wait(POLL_SECONDS):
         try:
+            if not gone and leaving(commands.directory):
+                gone = True
+                os.kill(os.getpid(), signal.SIGTERM)
             writer.flush()
             for command in commands.pending():
                 commands.acknowledge(command.n, "taken" if command.name == "stop" else "unknown")

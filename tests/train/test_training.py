@@ -79,7 +79,7 @@ def test_a_cut_training_goes_on_as_if_it_had_not_been_cut(lab: Lab) -> None:
         assert [c.digest for c in saved(job)] == [c.digest for c in saved(whole)[cut:]]
 
 
-def test_a_stop_is_honoured_between_steps_and_the_next_attempt_goes_on(
+def test_a_stop_saves_the_step_that_it_meets_and_the_next_attempt_goes_on(
     lab: Lab, plain: tuple[Job, list[StepMetrics]]
 ) -> None:
     first = train_job(lab, tiny(), "stopped")
@@ -93,10 +93,12 @@ def test_a_stop_is_honoured_between_steps_and_the_next_attempt_goes_on(
 
     with pytest.raises(Cancelled):
         execute(replace(first, stop=Stop()))  # type: ignore[arg-type]
-    assert len(list(read_metrics(first.attempt_directory / "metrics.jsonl"))) == 13
+    assert len(list(read_metrics(first.attempt_directory / "metrics.jsonl"))) == 14
+    assert [one.step for one in saved(first)] == [10, 14]
     second, rest = train(lab, tiny(), "stopped", attempt=2)
-    assert learned(rest) == learned(plain[1][10:])
-    assert any(isinstance(m.payload, Note) and "step 10 of 20" in m.payload.text for m in messages(second))
+    assert learned(rest) == learned(plain[1][14:])
+    assert [c.digest for c in saved(second)] == [c.digest for c in saved(plain[0])[1:]]
+    assert any(isinstance(m.payload, Note) and "step 14 of 20" in m.payload.text for m in messages(second))
 
 
 def test_a_finished_run_trains_nothing_again(lab: Lab, plain: tuple[Job, list[StepMetrics]]) -> None:

@@ -28,6 +28,7 @@ class Commands:
     """
 
     def __init__(self, attempt_directory: Path):
+        self.directory = attempt_directory
         self._commands = Journal(attempt_directory / "commands")
         self._acknowledged = Journal(attempt_directory / "acknowledged")
 

@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 
 PublishOutcome = Literal["published", "unchanged", "superseded", "reused", "red"]
-ClosedOutcome = Literal["succeeded", "failed_code", "cancelled"]
+ClosedOutcome = Literal["succeeded", "failed_code", "failed_infrastructure", "preempted", "cancelled"]
 Level = Literal["debug", "info", "warning", "error"]
 
 

@@ -24,7 +24,7 @@ GIVEN = "@given"
 SHOWN = frozenset(
     {"attempt", "class", "code_version", "crossing", "crossing_key", "damaged", "deadline", "digest", "edited", "kind"}
     | {"inputs", "learn", "lost", "nan", "no_stage", "not_started", "package", "parts", "red_checks", "restricted_row"}
-    | {"restricted_zone", "rolled_back", "worker"}
+    | {"restricted_zone", "rolled_back", "worker", "worker_lost", "workers_missing", "no_room"}
 )
 """Codes of the machinery's own errors whose texts hold keys, versions, counts and names of the code alone. Whoever adds
 one has read every line that raises it: file and column names may be values too."""

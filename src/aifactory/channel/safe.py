@@ -51,6 +51,9 @@ _SAID = re.compile(
             rf"step \d+: loss ({_NUMBER}) \(unigram ({_NUMBER})\)",
             r"[a-z][a-z0-9_]{0,60}: \d+ of \d+ items",
             r"starts Ray with \d+ workers",
+            r"trains on \d+ workers in \d+ pods",
+            r"\d+ of \d+ workers are there",
+            r"works in a worker pod",
             rf"begins with the weights of {_KEY}@[0-9a-f]{{16,64}}, step \d+",
             r"goes on from step \d+ of \d+ \(step-\d{8}\)",
             AT_WORK,
@@ -73,7 +76,7 @@ def safe(payload: Payload) -> Payload:
             kept = {"kind": _only(_FIGURE, payload.kind), "spec": _only(_HEX, payload.spec)}
             return payload.model_copy(update=kept)
         case Progress():
-            unit = payload.unit if is_word(payload.unit) or payload.unit in ("items", "steps") else ""
+            unit = payload.unit if is_word(payload.unit) or payload.unit in ("items", "steps", "workers") else ""
             text = payload.text if _SAID.fullmatch(payload.text) else AT_WORK
             return payload.model_copy(update={"text": text, "unit": unit})
         case Note():

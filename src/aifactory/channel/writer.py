@@ -16,7 +16,7 @@ from aifactory.channel.payloads import Closed, ClosedOutcome, Failure, Payload, 
 from aifactory.channel.redact import redacted
 from aifactory.channel.safe import is_private, safe
 from aifactory.errors import FactoryError
-from aifactory.store import Journal
+from aifactory.store import Journal, JournalConflict
 
 PROGRESS_SECONDS = 0.5
 
@@ -80,10 +80,15 @@ class Writer:
         """Send the last message; nothing may follow it."""
         with self._lock:
             self._refuse_closed()
-            self._resume()
-            self._send_waiting()
-            self._append(Closed(count=self._count + 1, outcome=outcome, error=error))
-            self._closed = True
+            while True:
+                self._resume()
+                try:
+                    self._send_waiting()
+                    self._append(Closed(count=self._count + 1, outcome=outcome, error=error))
+                except JournalConflict:
+                    continue  # a worker that is being ended had one more word; after this one it has none
+                self._closed = True
+                return
 
     def __enter__(self) -> Self:
         return self
@@ -128,6 +133,9 @@ class Writer:
         # A cancellation is raised by a signal handler, so it may have come between the append and the count.
         last = self._journal.last()
         self._count = 0 if last is None else last.n
+        if last is not None and last.body.get("method") == "closed":
+            self._closed = True
+            self._refuse_closed()
 
     def _refuse_closed(self) -> None:
         if self._closed:

@@ -7,6 +7,11 @@ import pwd
 import tempfile
 from pathlib import Path
 
+GRACE = "AIFACTORY_GRACE_SECONDS"
+"""How long a pod may take to end, as its manifest says."""
+MARGIN_SECONDS = 15.0
+"""Of a pod's grace, for closing the channel and for Ray's own end."""
+LAPTOP_SECONDS = 2.0
 UMASK = 0o022
 """What a run writes is read by all that may enter its class root, and written by its own user alone."""
 
@@ -28,3 +33,9 @@ def prepare() -> None:
     except KeyError:
         for name in ("USER", "LOGNAME"):
             os.environ.setdefault(name, "factory")
+
+
+def stop_seconds() -> float:
+    """How long work that was told to stop may take to save what it has, before it is ended where it is."""
+    grace = os.environ.get(GRACE)
+    return LAPTOP_SECONDS if not grace else max(float(grace) - MARGIN_SECONDS, float(grace) / 2)

@@ -23,14 +23,14 @@ from aifactory.train.checkpoint import Checkpoints, open_input
 from aifactory.train.metrics import MetricsFile, StepMetrics
 from aifactory.train.schedules import learning_rate
 from aifactory.train.seat import Seat
+from aifactory.train.stops import Stops
 
 METRICS = "metrics.jsonl"
 
 
-def run(seat: Seat, writer: Writer | None, check_stop: Callable[[], None]) -> None:
-    """Train to the last step. Rank 0 has a `writer`; the others say nothing and keep nothing.
-
-    `check_stop` is called between steps and raises to end the training there. Leaves no process group behind.
+def run(seat: Seat, writer: Writer | None, stops: Stops) -> None:
+    """Train to the last step, or to the one at which `stops` of any worker asks to stop, which is saved too. Rank 0 has
+    a `writer`; the others say nothing and keep nothing. Leaves no process group behind.
     """
     if writer is not None:
         writer.send(Progress(text="loads torch and megatron", done=0, total=seat.config.steps, unit="steps"))
@@ -38,10 +38,10 @@ def run(seat: Seat, writer: Writer | None, check_stop: Callable[[], None]) -> No
         training = _Training(seat, device, writer)
         training.resume()
         if writer is None:
-            training.train(None, check_stop)
+            training.train(None, stops)
         else:
             with MetricsFile(seat.attempt_directory / METRICS) as metrics:
-                training.train(metrics, check_stop)
+                training.train(metrics, stops)
 
 
 class _Training:
@@ -102,19 +102,25 @@ class _Training:
         self.step, self.last_saved = found.step, found.path
         self._note(f"goes on from step {found.step} of {self.config.steps} ({found.path.name})")
 
-    def train(self, metrics: MetricsFile | None, check_stop: Callable[[], None]) -> None:
+    def train(self, metrics: MetricsFile | None, stops: Stops) -> None:
+        with stops.gently():
+            self._train(metrics, stops.asked)
+
+    def _train(self, metrics: MetricsFile | None, asked: Callable[[], bool]) -> None:
         due = set(self.config.checkpoint_steps())
         while self.step < self.config.steps:
-            check_stop()
-            made = self._one_step()
+            made, stopping = self._one_step(asked())
             if metrics is not None and self.writer is not None:
                 metrics.write(made)
                 text = f"step {made.step}: loss {made.loss:.4f} (unigram {self.unigram:.4f})"
                 self.writer.send(Progress(text=text, done=made.step, total=self.config.steps, unit="steps"))
-            if self.step in due:
+            if self.step in due or stopping:
                 self._save(made)
+            if stopping:
+                return
 
-    def _one_step(self) -> StepMetrics:
+    def _one_step(self, asked: bool) -> tuple[StepMetrics, bool]:
+        """One step, and whether any worker was asked to stop: all must leave at the same one."""
         from megatron.core.pipeline_parallel import get_forward_backward_func
 
         from aifactory.train.optimizer import step
@@ -136,15 +142,16 @@ class _Training:
             forward_only=False,
         )
         total = torch.stack([out["loss"] for out in outputs]).double().sum()
-        torch.distributed.all_reduce(total)
-        loss = float(total) / max(1, batch.total.loss_tokens)
+        sums = torch.stack([total, torch.full_like(total, float(asked))])
+        torch.distributed.all_reduce(sums)
+        loss = float(sums[0]) / max(1, batch.total.loss_tokens)
         self._refuse_unless_finite("loss", loss, number)
         rate = learning_rate(self.config.schedule, self.config.optimizer.learning_rate, number, self.config.steps)
         norm = step(self.optimizer, rate)
         self._refuse_unless_finite("gradient norm", norm, number)
         self.step = number
         seconds = time.perf_counter() - began
-        return StepMetrics(
+        made = StepMetrics(
             step=number,
             loss=loss,
             grad_norm=norm,
@@ -155,6 +162,7 @@ class _Training:
             seconds=seconds,
             epoch=self.stream.epochs,
         )
+        return made, bool(sums[1] > 0)
 
     def _stream(self, state: dict[str, Any] | None) -> Stream:
         return Stream(self.data, self.config.model.context, self.config.seed, name=self.source, state=state)

@@ -1,4 +1,4 @@
-"""Several workers: Ray Train on a Ray of this attempt's own, which ends with it.
+"""Several workers: Ray Train on a Ray of this attempt's own, which ends with it; in a pod, on the run's own cluster.
 
 The driver says nothing while workers train: worker 0 writes the attempt's messages, and the driver's writer, which
 reads its place anew when it closes, goes on after them.
@@ -22,10 +22,16 @@ import psutil
 
 from aifactory.channel import Note, Writer
 from aifactory.channel.job import Job
-from aifactory.errors import FactoryError
 from aifactory.namespace.limits import limited
+from aifactory.pod import cluster, prepare
+from aifactory.pod.errand import speak_into, worker_log
+from aifactory.pod.output import LOG
+from aifactory.pod.surroundings import stop_seconds
 from aifactory.spec import access_of_run
 from aifactory.spec.declared import declared
+from aifactory.train import stops
+from aifactory.train.failures import cause
+from aifactory.train.place import Place, place
 from aifactory.train.seat import Seat
 
 SOCKET_BYTES = 107
@@ -56,41 +62,50 @@ def train_with_ray(job: Job, seat: Seat) -> None:
     """Train on `seat.config.parallelism.workers` workers. Raises what worker 0 raised, else what any raised.
 
     On a cluster other than `local` it joins the Ray that is there. The main thread only waits: Ray swallows exceptions
-    of signal handlers while it waits itself, and a stop must get through.
+    of signal handlers while it waits itself, and a stop must get through. A stop reaches worker 0 by a file, and the
+    others by worker 0, so that all end after the same step.
     """
-    job.writer.send(Note(text=f"starts Ray with {seat.config.parallelism.workers} workers"))
     local = job.context.cluster == "local"
+    if local:
+        job.writer.send(Note(text=f"starts Ray with {seat.config.parallelism.workers} workers"))
     failed: list[BaseException] = []
 
-    def fit(temporary: Path) -> None:
+    def fit(temporary: Path, where: Place) -> None:
         try:
-            _fit(seat, temporary, local=local)
+            _fit(seat, temporary, where, local=local)
         except BaseException as error:
             failed.append(error)
 
     with _ray(seat, local=local) as temporary:
-        thread = threading.Thread(target=fit, args=(temporary,), daemon=True, name="ray-train")
-        thread.start()
-        while thread.is_alive():
-            job.check_stop()
-            thread.join(timeout=0.2)
-    if failed:
-        raise _cause(failed[0])
+        if not local:
+            cluster.wait_for_pods(job.writer, job.check_stop)
+        nodes = cluster.workers()
+        workers = seat.config.parallelism.workers
+        where = place(nodes, workers, 1 if local else seat.config.threads)
+        if not local:
+            job.writer.send(Note(text=f"trains on {workers} workers in {len(nodes)} pods"))
+        stop = job.attempt_directory / stops.NAME
+        thread = threading.Thread(target=fit, args=(temporary, where), daemon=True, name="ray-train")
+        with job.stopping.gently(stop_seconds()):
+            thread.start()
+            while thread.is_alive():
+                if job.stop.is_set() and not stop.exists():
+                    stop.touch()
+                thread.join(timeout=0.2)
+        if failed:
+            raise cause(failed[0])
 
 
-def _fit(seat: Seat, temporary: Path, *, local: bool) -> None:
+def _fit(seat: Seat, temporary: Path, where: Place, *, local: bool) -> None:
     from ray.train import FailureConfig, RunConfig, ScalingConfig
     from ray.train.torch import TorchConfig, TorchTrainer
 
-    gpu = _has_gpu()
     TorchTrainer(
         _work,
         train_loop_config={"seat": seat, "local": local},
-        torch_config=TorchConfig(backend="nccl" if gpu else "gloo"),
+        torch_config=TorchConfig(backend="nccl" if where.gpu else "gloo"),
         scaling_config=ScalingConfig(
-            num_workers=seat.config.parallelism.workers,
-            use_gpu=gpu,
-            resources_per_worker={"CPU": 1, "GPU": 1} if gpu else {"CPU": 1},
+            num_workers=seat.config.parallelism.workers, use_gpu=where.gpu, resources_per_worker=where.resources
         ),
         # What is kept goes to the run's directory; Ray Train's own storage is never read.
         run_config=RunConfig(
@@ -100,11 +115,7 @@ def _fit(seat: Seat, temporary: Path, *, local: bool) -> None:
 
 
 def _work(config: dict[str, Any]) -> None:
-    if config["local"]:
-        _speak_into(config["seat"].attempt_directory / "logs" / "driver.log")
     import ray.train
-
-    from aifactory.train.loop import run
 
     context = ray.train.get_context()
     seat: Seat = replace(
@@ -113,64 +124,67 @@ def _work(config: dict[str, Any]) -> None:
         world=context.get_world_size(),
         local_rank=context.get_local_rank(),
     )
-    writer = None
+    if config["local"]:
+        speak_into(seat.attempt_directory / LOG)
+    else:
+        prepare()
+        speak_into(worker_log(seat.attempt_directory, seat.rank))
+    from aifactory.train.loop import run
+
+    writer, hears = None, stops.Stops()
     if seat.rank == 0:
         private = access_of_run(seat.directory) != "public"
         writer = Writer(seat.attempt_directory, attempt=seat.attempt, private=private)
+        hears = stops.Stops.by_file(seat.attempt_directory)
     with limited(declared(seat.namespace, seat.spec, seat.directory, seat.places)):
-        run(seat, writer, lambda: None)
-
-
-def _speak_into(log: Path) -> None:
-    """Append what this worker prints to the attempt's log: Ray's way there adds its own actors' chatter."""
-    log.parent.mkdir(exist_ok=True)
-    handle = os.open(log, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o644)
-    for standard in (1, 2):
-        os.dup2(handle, standard)
-    os.close(handle)
+        run(seat, writer, hears)
 
 
 @contextmanager
 def _ray(seat: Seat, *, local: bool) -> Iterator[Path]:
     for name, value in (SWITCHES | LOCAL_SWITCHES if local else SWITCHES).items():
         os.environ.setdefault(name, value)
-    if local:
-        # A token of this attempt's own: Ray would write one into the home directory.
-        os.environ.setdefault("RAY_AUTH_MODE", "token")
-        os.environ.setdefault("RAY_AUTH_TOKEN", secrets.token_hex(32))
+    if not local:
+        temporary = _temporary_directory()
+        try:
+            with cluster.joined():
+                yield temporary
+        finally:
+            shutil.rmtree(temporary, ignore_errors=True)
+        return
+    # A token of this attempt's own: Ray would write one into the home directory.
+    os.environ.setdefault("RAY_AUTH_MODE", "token")
+    os.environ.setdefault("RAY_AUTH_TOKEN", secrets.token_hex(32))
     handlers = {number: signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGINT)}
     import ray
 
     temporary = _temporary_directory()
     abrupt = True
     try:
-        if local:
-            ray.init(
-                address="local",
-                num_cpus=seat.config.parallelism.workers,
-                include_dashboard=False,
-                object_store_memory=OBJECT_STORE_BYTES,
-                log_to_driver=False,
-                _temp_dir=str(temporary),
-            )
-        else:
-            ray.init(address="auto")
+        ray.init(
+            address="local",
+            num_cpus=seat.config.parallelism.workers,
+            include_dashboard=False,
+            object_store_memory=OBJECT_STORE_BYTES,
+            log_to_driver=False,
+            _temp_dir=str(temporary),
+        )
         # Ray takes SIGTERM for itself: a stop would end the process before it has said so.
         for number, handler in handlers.items():
             signal.signal(number, handler)
         yield temporary
         abrupt = False
     finally:
-        _end(local=local, abrupt=abrupt)
+        _end(abrupt=abrupt)
         shutil.rmtree(temporary, ignore_errors=True)
 
 
-def _end(*, local: bool, abrupt: bool) -> None:
+def _end(*, abrupt: bool) -> None:
     """End Ray. `abrupt`: the workers are killed first, so that none writes another message. They alone: without its
     agents a raylet ends, and without a raylet Ray ends the driver."""
     import ray
 
-    children = psutil.Process().children(recursive=True) if local else []
+    children = psutil.Process().children(recursive=True)
     if abrupt:
         workers = [child for child in children if _is_worker(child)]
         _kill(workers)
@@ -204,26 +218,3 @@ def _temporary_directory() -> Path:
         if pid.isdigit() and not psutil.pid_exists(int(pid)):
             shutil.rmtree(left, ignore_errors=True)
     return Path(tempfile.mkdtemp(prefix=f"af-{os.getpid()}-", dir=base))
-
-
-def _has_gpu() -> bool:
-    import ray
-
-    return float(ray.cluster_resources().get("GPU", 0)) > 0
-
-
-def _cause(error: BaseException) -> BaseException:
-    """The exception that a worker raised, worker 0's first, out of Ray Train's wrapping."""
-    failures: dict[int, BaseException] = getattr(error, "worker_failures", {})
-    for _, inner in sorted(failures.items()):
-        if isinstance(inner, FactoryError):
-            return inner
-    if not failures:
-        return error
-    rank, first = min(failures.items())
-    return FactoryError(
-        f"worker {rank} of the training failed",
-        found=type(first).__name__,
-        fix="read the attempt's logs/driver.log",
-        code="worker",
-    )

@@ -26,6 +26,7 @@ class Container(TypedDict):
     env: list[dict[str, str]]
     resources: Resources
     securityContext: dict[str, Any]
+    lifecycle: dict[str, Any]
     volumeMounts: list[dict[str, Any]]
 
 
@@ -49,13 +50,15 @@ class Template(TypedDict):
 
 @dataclass(frozen=True)
 class Pod:
-    """What the head and the workers have in common. `image` is an OCI reference by digest; `env` is plain values."""
+    """What the head and the workers have in common. `image` is an OCI reference by digest; `env` is plain values;
+    `leave` is the command by which a pod that must go lets the run save what it has."""
 
     image: str
     account: str
     scheduler: str | None
     labels: Mapping[str, str]
     env: Mapping[str, str]
+    leave: tuple[str, ...]
     volumes: tuple[dict[str, Any], ...]
     mounts: tuple[dict[str, Any], ...]
 
@@ -92,6 +95,8 @@ class Pod:
             "env": [{"name": key, "value": value} for key, value in sorted({**shape.env, **self.env}.items())],
             "resources": _resources(shape, works),
             "securityContext": {"allowPrivilegeEscalation": False, "capabilities": capabilities},
+            # Ray ends its processes at the first signal to the pod: what is to be saved is saved before it.
+            "lifecycle": {"preStop": {"exec": {"command": list(self.leave)}}},
             "volumeMounts": [*self.mounts, {"name": "shm", "mountPath": "/dev/shm"}],
         }
 

@@ -21,6 +21,8 @@ from aifactory.spec import access_of_run
 
 MARGIN_SECONDS = 600
 """By how much the CRD's deadlines lie behind the launcher's own budgets: they are the last resort."""
+LEAVE_SECONDS = 5
+"""Of a pod's grace, for ending it after its run has saved what it could."""
 DIGEST = re.compile(r"[^\s@$]+@sha256:[0-9a-f]{64}")
 
 
@@ -56,7 +58,10 @@ def build_rayjob(plan: Plan, cluster: KubeCluster, asked: Asked) -> dict[str, An
         scheduler=scheduler.pods,
         labels=labels,
         env={
+            "AIFACTORY_GRACE_SECONDS": str(shape.grace_seconds),
             "AIFACTORY_ROOT": "/factory",
+            "AIFACTORY_START_SECONDS": str(cluster.start_seconds),
+            "AIFACTORY_WORKERS": str(shape.workers),
             # The pods' user is a number that the image may not know: without these it has no home, and no name.
             "HOME": "/tmp",
             "LOGNAME": "factory",
@@ -67,6 +72,7 @@ def build_rayjob(plan: Plan, cluster: KubeCluster, asked: Asked) -> dict[str, An
             "RAY_agent_register_timeout_ms": "300000",
             "USER": "factory",
         },
+        leave=(*_command("aifactory.pod.leave", of, asked), "--seconds", str(shape.grace_seconds - LEAVE_SECONDS)),
         volumes=(*sources, {"name": "spec", "configMap": {"name": names.spec, "defaultMode": 0o444}}),
         mounts=(*mounts, {"name": "spec", "mountPath": SPEC_AT, "readOnly": True}),
     )
@@ -87,8 +93,7 @@ def build_rayjob(plan: Plan, cluster: KubeCluster, asked: Asked) -> dict[str, An
         },
         "spec": _spec(
             names,
-            f"python -m aifactory.run --run /factory/{of}/runs/{asked.run} --attempt {asked.attempt}"
-            f" --spec {plan.hash}",
+            " ".join([*_command("aifactory.run", of, asked), "--spec", plan.hash]),
             _groups(pod, shape),
             cluster,
             scheduler,
@@ -96,6 +101,10 @@ def build_rayjob(plan: Plan, cluster: KubeCluster, asked: Asked) -> dict[str, An
             active=active,
         ),
     }
+
+
+def _command(module: str, of: str, asked: Asked) -> list[str]:
+    return ["python", "-m", module, "--run", f"/factory/{of}/runs/{asked.run}", "--attempt", str(asked.attempt)]
 
 
 def _groups(pod: Pod, shape: Shape) -> tuple[dict[str, Any], list[dict[str, Any]]]:
