@@ -37,6 +37,9 @@ node_create() {
   for d in $(node_cgroups); do # cpuset: a group without cpus and memory nodes cannot hold processes
     mkdir -p "$d/$(basename "$(cat "$state/node/link")")"
     [ ! -e "$d/cpuset.cpus" ] || for f in cpuset.cpus cpuset.mems; do cat "$d/$f" >"$d/aifactory$n/$f"; done
+    # As much as eight of the machine's other processes: by default all pods together would weigh as much as one of them.
+    [ ! -e "$d/cpu.shares" ] || echo 8192 >"$d/aifactory$n/cpu.shares"
+    [ ! -e "$d/aifactory$n/cpu.weight" ] || echo 800 >"$d/aifactory$n/cpu.weight"
   done
 }
 
