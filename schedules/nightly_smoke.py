@@ -3,13 +3,15 @@
 import dagster as dg
 
 from aifactory.launch.scope import Scope
+from aifactory.launch.smoke.settings import when
 from aifactory.orchestrate.nightly import tonight
+from aifactory.project import Project
 
 
 @dg.schedule(
     name=Scope.current().name("nightly_smoke"),
     job_name="smoke",
-    cron_schedule="0 1 * * *",
+    cron_schedule=when(Project.current()),
     default_status=dg.DefaultScheduleStatus.RUNNING,
     description=__doc__,
 )

@@ -43,7 +43,8 @@ def tonight(context: dg.ScheduleEvaluationContext) -> dg.SkipReason | list[dg.Ru
     found = requests(decisions, settings, night=f"{at:%Y-%m-%d}", schedule=scope.name("nightly_smoke"))
     if found:
         return found
-    return dg.SkipReason("\n".join(one.text for one in decisions) or "no cluster to smoke an image on")
+    # The page shows it as one paragraph.
+    return dg.SkipReason(";\n".join(one.text for one in decisions) or "no cluster to smoke an image on")
 
 
 def waiting(instance: dg.DagsterInstance) -> list[Past]:

@@ -35,5 +35,5 @@ def _why(cluster: AnyCluster | None) -> str:
         finally:
             api.close()
     except FactoryError as error:
-        return " ".join(f"{error.what}: {error.found}".split())
+        return " ".join(f"{error.code}: {error.found or error.what}".split())
     return ""

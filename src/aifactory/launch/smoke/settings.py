@@ -12,6 +12,7 @@ from aifactory.namespace import Key
 from aifactory.namespace.settings import FILE, setting
 from aifactory.project import Project
 
+NIGHTLY = "0 1 * * *"
 EXAMPLE = 'data = "public/<dataset>/ready", suites = ["public/<dataset>/<suite>"], version = 1'
 
 
@@ -30,7 +31,8 @@ class SmokeSettings(BaseModel):
 
     `version` is raised by hand when the smoke asks more than before: every image is smoked again. `clusters` names
     where, all that are not this machine if it is left out; `places` what is asked of each. `proof_days`: after how many
-    days an image is smoked again though nothing changed (never, if left out). `owners` are told of a red one.
+    days an image is smoked again though nothing changed (never, if left out). `owners` are told of a red one. `cron` is
+    when it is looked (UTC).
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -43,6 +45,7 @@ class SmokeSettings(BaseModel):
     proof_days: Annotated[float, Field(gt=0)] | None = None
     deadline_seconds: Annotated[float, Field(gt=0)] = 3600.0
     owners: tuple[str, ...] = ()
+    cron: str = NIGHTLY
 
     @property
     def rule(self) -> Rule:
@@ -71,6 +74,12 @@ def load_smoke(project: Project) -> SmokeSettings | None:
         if Key.parse(key).access != "public":
             raise _wrong(f"{path}: tool.aifactory.smoke names data that is not public", key)
     return found
+
+
+def when(project: Project) -> str:
+    """When the schedule looks; a project that declares no smoke is looked at too, and says so."""
+    found = load_smoke(project)
+    return found.cron if found is not None else NIGHTLY
 
 
 def require_smoke(project: Project) -> SmokeSettings:
