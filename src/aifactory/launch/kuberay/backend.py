@@ -84,7 +84,9 @@ class KubeRay:
 
     def _carrier(self, attempt: Attempt, path: Path) -> RayJobCarrier:
         writer = f"{socket.gethostname()}/{os.getpid()}"
-        return RayJobCarrier(self._hub, self._cluster, self._directory.name, attempt, path, writer=writer)
+        return RayJobCarrier(
+            self._hub, self._cluster, self._directory.name, attempt, path, writer=writer, private=self._private
+        )
 
     def _manifest(self, names: Names) -> dict[str, Any]:
         plan, cluster, origin = self._plan, self._cluster, self._plan.context.origin

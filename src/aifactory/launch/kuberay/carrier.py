@@ -12,8 +12,10 @@ from aifactory.errors import FactoryError
 from aifactory.launch.clusters.kube import KubeCluster
 from aifactory.launch.kuberay.ending import clear
 from aifactory.launch.kuberay.hub import Hub, View
-from aifactory.launch.kuberay.look import Seen, look
+from aifactory.launch.kuberay.keeping import keep_evidence
+from aifactory.launch.kuberay.look import Look
 from aifactory.launch.kuberay.names import Names
+from aifactory.launch.kuberay.observe import PATIENCE_SECONDS, Seen
 from aifactory.launch.kuberay.wire.kinds import RAYJOBS
 from aifactory.launch.runs.attempts import Attempt
 from aifactory.launch.runs.carrier import Phase
@@ -29,10 +31,23 @@ TAKEN = "belongs to another process"
 
 
 class RayJobCarrier:
-    """Seen through the hub of its cluster. `writer` signs the rows of its phases."""
+    """Seen through the hub of its cluster. `writer` signs the rows of its phases. What is shown of the evidence of a
+    `private` run are codes, counts and names."""
 
-    def __init__(self, hub: Hub, cluster: KubeCluster, run: str, attempt: Attempt, path: Path, *, writer: str):
+    def __init__(
+        self,
+        hub: Hub,
+        cluster: KubeCluster,
+        run: str,
+        attempt: Attempt,
+        path: Path,
+        *,
+        writer: str,
+        private: bool = False,
+    ):
         self.hub, self.cluster, self.attempt, self.path, self._writer = hub, cluster, attempt, path, writer
+        self.private = private
+        self._eye = Look(hub, patience=min(PATIENCE_SECONDS, cluster.start_seconds))
         self.names = Names(run, attempt.number)
         self.process: Process | None = None
         self._phases = Phases(path)
@@ -43,7 +58,7 @@ class RayJobCarrier:
         self._made = time.monotonic()
         self._missing = False
         self._seen: Seen | None = None
-        self._told: tuple[Phase, str] | None = None
+        self._told: tuple[Phase, Seen] | None = None
         self._view: View | None = None
         self._ended_since: float | None = None
         self._heard = len(hub.said(0))
@@ -82,9 +97,10 @@ class RayJobCarrier:
             on = self._cluster_name() if phase == "running" else ""
             self._entered = self._phases.enter(phase, writer=self._writer, text=seen.text, on=on)
             self._on = self._on or on
-        if seen.phase != "ended" and (phase, seen.text) != self._told:
-            self._told = (phase, seen.text)
-            lines.append(f"attempt {self.names.attempt} {phase}: {seen.text}")
+        if seen.phase != "ended" and not (self._told and self._told[0] == phase and seen.same(self._told[1])):
+            self._told = (phase, seen)
+            said = seen.line() if seen.phase == phase else f"{phase}: {seen.text}"
+            lines.append(f"attempt {self.names.attempt} {said}")
         return lines
 
     def gone(self) -> tuple[Outcome, Failure] | None:
@@ -103,7 +119,15 @@ class RayJobCarrier:
                 return
             time.sleep(POLL_SECONDS)
 
-    def end(self, outcome: Outcome) -> Iterator[str]:
+    def explained(self) -> tuple[Outcome, Failure] | None:
+        view = self.hub.view(self.names.job)
+        found = self._eye.explains(view)
+        if found is None or found.outcome is None or found.failure is None:
+            return None
+        return found.outcome, found.failure
+
+    def end(self, outcome: Outcome, why: Failure | None = None) -> Iterator[str]:
+        yield from keep_evidence(self._eye, self.hub, self.names, self.path, outcome, why, private=self.private)
         yield from clear(self.hub.api, self.names, self.attempt.spec)
 
     def _look(self) -> None:
@@ -112,9 +136,8 @@ class RayJobCarrier:
             self._missing = False
         elif view.listed and not self._missing:
             self._missing = self._confirmed()
-        if view != self._view:
-            self._view = view
-            self._seen = look(view)
+        self._view = view
+        self._seen = self._eye.at(view)
 
     def _now(self, seen: Seen) -> Phase:
         if self.process is not None:
@@ -134,10 +157,16 @@ class RayJobCarrier:
             return "preempted", Failure(type="Preempted", text=text, code="preempted")
         if seen.phase != "ended":
             return None
-        if self.process is not None and TAKEN in seen.text:
+        if self.process is not None and seen.failure is not None and TAKEN in seen.failure.trace:
             text = "its entrypoint was started a second time, which one attempt does not allow"
             return "preempted", Failure(type="Preempted", text=text, code="preempted")
-        return seen.outcome or "failed_infrastructure", seen.failure or Failure(type="RayJob", text=seen.text)
+        if seen.outcome == "succeeded" or seen.failure is None:
+            return "lost", Failure(
+                type="Lost",
+                text=f"the RayJob {self.names.job} succeeded without a last message of the run",
+                code="lost",
+            )
+        return seen.outcome or "failed_infrastructure", seen.failure
 
     def _moved(self, view: View) -> bool:
         """Whether the RayJob has left the Ray cluster that its entrypoint began on."""

@@ -12,6 +12,7 @@ from aifactory.errors import FactoryError
 from aifactory.launch.clusters.kube import KubeCluster
 from aifactory.launch.kuberay.api import Api
 from aifactory.launch.kuberay.belonging import Followed, Json, followed
+from aifactory.launch.kuberay.queues import Queues
 from aifactory.launch.kuberay.wire.kinds import EVENTS, POD_GROUPS, PODS, RAYCLUSTERS, RAYJOBS, WORKLOADS, Kind
 from aifactory.launch.kuberay.wire.watching import Changed, Deleted, Event, Listed, Watch
 
@@ -47,6 +48,7 @@ class Hub:
 
     def __init__(self, cluster: KubeCluster, api: Api):
         self.cluster, self.api = cluster, api
+        self.queues = Queues(api)
         self._lock = threading.RLock()
         self._stores = {one.kind: _Store() for one in followed(cluster)}
         self._asked = time.monotonic()
@@ -66,6 +68,11 @@ class Hub:
                 podgroup=_newest(self._objects(POD_GROUPS, job)),
                 listed=self._stores[RAYJOBS].listed,
             )
+
+    def names(self) -> dict[str, str]:
+        """The RayJobs that are followed, by uid."""
+        with self._lock:
+            return dict(self._stores[RAYJOBS].jobs)
 
     def said(self, after: int) -> list[str]:
         """What became of the watch of RayJobs, a line each: those after the first `after` ones."""

@@ -1,53 +1,65 @@
-"""What the objects of an attempt say, in the words of a launch."""
+"""What is seen of an attempt through the hub of its cluster."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any, Literal
+import time
+from dataclasses import dataclass, field
 
-from aifactory.channel.payloads import Failure
-from aifactory.launch.kuberay.hub import View
-from aifactory.launch.runs.result import Outcome
+from aifactory.launch.kuberay.hub import Hub, View
+from aifactory.launch.kuberay.observe import PATIENCE_SECONDS, Recall, Seen, explain, observe
+from aifactory.launch.kuberay.observe.objects import Json, part
+from aifactory.launch.kuberay.scheduling import Kueue
 
-type Json = dict[str, Any]
-
-
-@dataclass(frozen=True)
-class Seen:
-    phase: Literal["queued", "starting", "running", "ended", "unknown"]
-    text: str
-    outcome: Outcome | None = None
-    failure: Failure | None = None
+AGAIN_SECONDS = 5.0
+"""What is seen depends on the time too: a queue's silence, a wait without hope."""
 
 
-def look(view: View) -> Seen:
-    job = view.rayjob
-    if job is None:
-        return Seen("unknown", "the RayJob is not seen yet")
-    status = job.get("status") or {}
-    deployment, state = status.get("jobDeploymentStatus", ""), status.get("jobStatus", "")
-    said = f"{status.get('reason', '')} {status.get('message', '')}".strip()
-    if deployment == "Complete" and state == "SUCCEEDED":
-        return _ended("lost", "its RayJob succeeded without a last message of the run")
-    if deployment in ("Complete", "Failed", "ValidationFailed"):
-        return _ended("failed_infrastructure", f"{deployment} {state}: {said}")
-    if job["spec"].get("suspend") or deployment in ("Suspended", "Suspending"):
-        return Seen("queued", _waits(view.workload))
-    if deployment == "Running" and state == "RUNNING":
-        return Seen("running", "the job runs")
-    for pod in view.pods:
-        for one in (pod.get("status") or {}).get("conditions") or []:
-            if one["type"] == "PodScheduled" and one["status"] == "False":
-                return Seen("queued", str(one.get("message", "")))
-    return Seen("starting", f"{deployment or 'new'}, {len(view.pods)} pods")
+@dataclass
+class Look:
+    """At one attempt, by one watcher; `patience` as that of `observe`, in seconds."""
 
+    hub: Hub
+    patience: float = PATIENCE_SECONDS
+    former: list[Json] = field(default_factory=list)
+    _recall: Recall = field(default_factory=Recall)
+    _view: View | None = None
+    _at: float = 0.0
+    _seen: Seen | None = None
+    _known: bool = False
 
-def _ended(outcome: Outcome, text: str) -> Seen:
-    return Seen("ended", text, outcome, Failure(type="RayJob", text=text, code=outcome))
+    def at(self, view: View) -> Seen:
+        """The state, looked at anew when the view has changed or some seconds have passed."""
+        now = time.monotonic()
+        if self._seen is None or view != self._view or now - self._at > AGAIN_SECONDS:
+            self._view, self._at = view, now
+            self._known = self._known or view.rayjob is not None
+            self.former = self._recall.take(view.pods)
+            labels = part(view.rayjob, "metadata", "labels")
+            queue, priority = labels.get(Kueue.QUEUE), labels.get(Kueue.PRIORITY)
+            waits = bool(queue and part(view.rayjob, "spec").get("suspend"))
+            self._seen = observe(
+                view.rayjob,
+                view.pods,
+                view.events,
+                former=self.former,
+                workload=view.workload,
+                podgroup=view.podgroup,
+                pending=self.hub.queues.pending(str(queue)) if waits else None,
+                priority=self.hub.queues.priority(str(priority)) if waits and priority else None,
+                others=self.hub.names(),
+                patience=self.patience,
+            )
+        return self._seen
 
-
-def _waits(workload: Json | None) -> str:
-    for one in ((workload or {}).get("status") or {}).get("conditions") or []:
-        if one["type"] == "QuotaReserved" and one["status"] == "False":
-            return str(one["message"])
-    return "waits for its queue"
+    def explains(self, view: View) -> Seen | None:
+        """What happened to its pods that explains a driver which failed or stopped, if anything did."""
+        self.former = self._recall.take(view.pods)
+        return explain(
+            view.rayjob,
+            view.pods,
+            view.events,
+            former=self.former,
+            workload=view.workload,
+            podgroup=view.podgroup,
+            others=self.hub.names(),
+        )

@@ -47,13 +47,15 @@ class Kai:
 class Kueue:
     """Without Kueue's webhook a job that isn't suspended would start beside the queue."""
 
+    QUEUE = "kueue.x-k8s.io/queue-name"
+    PRIORITY = "kueue.x-k8s.io/priority-class"
     pods: str | None = None
     suspend = True
     deadlines_wait = False
 
     def labels(self, queue: str | None, priority: str | None) -> dict[str, str]:
-        found = {} if queue is None else {"kueue.x-k8s.io/queue-name": queue}
-        return found if priority is None else found | {"kueue.x-k8s.io/priority-class": priority}
+        found = {} if queue is None else {self.QUEUE: queue}
+        return found if priority is None else found | {self.PRIORITY: priority}
 
     def annotations(self, shape: Shape) -> dict[str, str]:
         return {}

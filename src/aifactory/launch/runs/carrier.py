@@ -43,6 +43,10 @@ class Carrier(Protocol):
         """After the last message: until it has left by itself, for a bounded time."""
         ...
 
-    def end(self, outcome: Outcome) -> Iterator[str]:
+    def explained(self) -> tuple[Outcome, Failure] | None:
+        """What was done to it from outside, which explains a driver that says that it failed or was told to stop."""
+        ...
+
+    def end(self, outcome: Outcome, why: Failure | None = None) -> Iterator[str]:
         """End what is left of it, with a line for each thing that a person should know. The first is lazy: iterate."""
         ...

@@ -65,7 +65,10 @@ class Processes:
         while self.process is not None and self.process.alive() and time.monotonic() < until:
             time.sleep(POLL_SECONDS)
 
-    def end(self, outcome: Outcome) -> Iterator[str]:
+    def explained(self) -> tuple[Outcome, Failure] | None:
+        return None
+
+    def end(self, outcome: Outcome, why: Failure | None = None) -> Iterator[str]:
         end(self.process, self.path)
         return iter(())
 

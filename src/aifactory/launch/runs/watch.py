@@ -210,8 +210,14 @@ class Watch:
         return None
 
     def _finish(self, outcome: Outcome, error: Failure | None) -> Iterator[Event]:
-        """End what is left, then hand on what it still said. A last message that came in between is what counts."""
-        for line in self.carrier.end(outcome):
+        """End what is left, then hand on what it still said. A last message that came in between is what counts, but
+        for one that only tells of what was done to the attempt from outside."""
+        done = None
+        if outcome in ("failed_code", "cancelled") and not self.commands.sent():
+            done = self.carrier.explained()
+        if done is not None:
+            outcome, error = done
+        for line in self.carrier.end(outcome, error):
             yield Change(line)
         try:
             messages = self.reader.new()
@@ -222,6 +228,7 @@ class Watch:
         if (text := self.tail.new(last=True)) and not self.private:
             yield Log(text)
         closed = self.reader.closed
-        if closed is not None and not (outcome == "deadline" and closed.outcome == "cancelled"):
+        late = outcome in ("deadline", "preempted") and closed is not None and closed.outcome == "cancelled"
+        if closed is not None and done is None and not late:
             outcome, error = closed.outcome, closed.error
         yield Ended(outcome, error)
