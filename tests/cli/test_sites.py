@@ -7,93 +7,96 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.conftest import Lab
-
-KEY = "public/letters/clean"
+from aifactory.cli.findings import work
+from aifactory.project import Project
+from tests.cli.inside import Inside, start
+from tests.launch.kuberay.cases import example
+from tests.launch.published import BPE, READY
 
 
 @pytest.fixture
-def tree(built: Lab) -> Path:
-    """A site of its own, mounted by a cluster, with nothing in it."""
-    tree = built.root / "lab-tree"
+def lab(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Inside:
+    return start(tmp_path, monkeypatch)
+
+
+@pytest.fixture
+def tree(lab: Inside, tmp_path: Path) -> Path:
+    """A site of its own with nothing in it, and one that nobody sees."""
+    tree = tmp_path / "lab-tree"
     tree.mkdir()
-    built.write("sites.toml", f'[lab]\nview = "{tree}"\n\n[attic]\n')
+    lab.lab.write("sites.toml", f'[lab]\nview = "{tree}"\n\n[attic]\n')
     return tree
 
 
-def copied(lab: Lab, tree: Path) -> Path:
-    source = next((lab.namespace / KEY).glob("@????????????????"))
-    return Path(shutil.copytree(source, tree / KEY / source.name))
+def copied(lab: Inside, tree: Path, key: str = READY) -> Path:
+    source = lab.made[key].path
+    return Path(shutil.copytree(source, tree / key / source.name))
 
 
-def test_what_is_where_is_listed_and_marked(built: Lab, tree: Path) -> None:
+def test_what_is_where_is_listed_and_marked(lab: Inside, tree: Path) -> None:
     def states() -> dict[str, tuple[int, ...]]:
-        rows = built("sites", "--json").json["sites"]
+        rows = lab("sites", "--json").json["sites"]
         return {row["site"]: tuple(row[state] for state in ("present", "absent", "unseen")) for row in rows}
 
-    assert states() == {"here": (2, 0, 0), "lab": (0, 2, 0), "attic": (0, 0, 2)}
-    assert built("mark-present", KEY, "--site", "lab").code == 1
-    place = copied(built, tree)
-    answer = built("mark-present", KEY, "--site", "lab", "--verify")
+    assert states() == {"here": (3, 0, 0), "lab": (0, 3, 0), "attic": (0, 0, 3)}
+    place = copied(lab, tree)
+    answer = lab("mark-present", READY, "--site", "lab", "--verify")
     assert (answer.code, "by sha256" in answer.out) == (0, True), answer.err
-    assert states()["lab"] == (1, 1, 0)
-    rows = {row["site"]: row for row in built("sites", KEY, "--json").json}
-    assert {site: row["state"] for site, row in rows.items()} == {
-        "here": "present",
-        "lab": "present",
-        "attic": "unseen",
-    }
-    shown = built("sites").out
-    assert "lab-tree" in shown
-    next(path for path in place.rglob("*.parquet")).unlink()
-    answer = built("sites", KEY)
+    assert states()["lab"] == (1, 2, 0)
+    rows = {row["site"]: row["state"] for row in lab("sites", READY, "--json").json}
+    assert rows == {"here": "present", "lab": "present", "attic": "unseen"}
+    assert "lab-tree" in lab("sites").out
+    (place / "train/a.bin").unlink()
+    answer = lab("sites", READY)
     assert answer.code == 1
-    assert "although it was marked" in answer.out
+    assert "2 of 3 files, although it was marked" in answer.out
 
 
-def test_a_tree_is_marked_at_its_site_without_journals(built: Lab, tree: Path) -> None:
-    version = copied(built, tree).name.removeprefix("@")
-    empty = str(built.root / "empty")
-    answer = built("mark-present", f"{KEY}@{version}", "--site", "lab", "--tree", str(tree), AIFACTORY_ROOT=empty)
+def test_a_tree_is_marked_at_its_site_without_journals(
+    lab: Inside, tree: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    name = f"{READY}@{copied(lab, tree).name.removeprefix('@')}"
+    with monkeypatch.context() as elsewhere:
+        elsewhere.setenv("AIFACTORY_ROOT", str(tmp_path / "empty"))
+        answer = lab("mark-present", name, "--site", "lab", "--tree", str(tree))
     assert answer.code == 0, answer.err
-    assert next(row for row in built("sites", KEY, "--json").json if row["site"] == "lab")["state"] == "present"
+    assert {row["site"]: row["state"] for row in lab("sites", READY, "--json").json}["lab"] == "present"
 
 
-def test_what_is_wrong_is_said(built: Lab, tree: Path) -> None:
-    for arguments, code in (
-        (("mark-present", KEY, "--site", "lap"), "unknown_site"),
-        (("mark-present", KEY, "--site", "attic"), "site_unseen"),
-        (("mark-present", KEY, "--site", "lab"), "data_absent"),
-        (("mark-present", "public/letters/nothing", "--site", "lab"), "unpublished"),
-        (("mark-present", f"{KEY}@{'0' * 16}", "--site", "lab"), "data_absent"),
-        (("sites", "public/letters/nothing"), "unpublished"),
-        (("sites", f"{KEY}@{'0' * 16}"), "version"),
-    ):
-        answer = built(*arguments, "--json")
-        assert answer.code != 0
-        assert answer.json["error"]["code"] == code, answer.json
+@pytest.mark.parametrize(
+    ("arguments", "code", "status"),
+    [
+        (("mark-present", READY, "--site", "lap"), "unknown_site", 2),
+        (("mark-present", READY, "--site", "attic"), "site_unseen", 1),
+        (("mark-present", READY, "--site", "lab"), "data_absent", 1),
+        (("mark-present", "public/probe/nothing", "--site", "lab"), "unpublished", 2),
+        (("mark-present", f"{READY}@{'0' * 16}", "--site", "lab"), "data_absent", 1),
+        (("sites", "public/probe/nothing"), "unpublished", 2),
+        (("sites", f"{READY}@{'0' * 16}"), "version", 2),
+        (("sites", "Public/probe"), "key", 2),
+        (("prefetch", READY, "--site", "lab"), "data_absent", 1),
+        (("prefetch", READY, "--site", "lap"), "unknown_site", 2),
+        (("prefetch", READY, "--part", "dev"), "part", 1),
+    ],
+)
+def test_what_is_wrong_is_said(arguments: tuple[str, ...], code: str, status: int, lab: Inside, tree: Path) -> None:
+    answer = lab(*arguments, "--json")
+    assert (answer.json["error"]["code"], answer.code) == (code, status)
 
 
-def test_a_version_is_read_ahead(built: Lab, tree: Path) -> None:
-    answer = built("prefetch", KEY, "--json")
-    assert answer.json["bytes"] > 0, answer.err
-    assert built("prefetch", KEY, "--site", "lab", "--json").json["error"]["code"] == "data_absent"
-    copied(built, tree)
-    assert built("mark-present", KEY, "--site", "lab").code == 0
-    assert "at the site lab: 1 files" in built("prefetch", KEY, "--site", "lab").out
+def test_a_version_is_read_ahead(lab: Inside, tree: Path) -> None:
+    assert lab("prefetch", BPE, "--json").json["bytes"] == lab.made[BPE].manifest.bytes
+    copied(lab, tree)
+    assert lab("mark-present", READY, "--site", "lab").code == 0
+    assert "at the site lab: 1 file, 1 B in" in lab("prefetch", READY, "--site", "lab", "--part", "train").out
 
 
-def test_the_doctor_tells_of_sites_that_nobody_sees_or_described(built: Lab, tree: Path) -> None:
-    def finding() -> dict[str, str]:
-        return next(one for one in built("doctor", "--json").json["findings"] if one["name"] == "sites")
+def test_the_doctor_tells_of_sites_that_nobody_sees_or_described(lab: Inside, tree: Path) -> None:
+    def finding() -> tuple[str, str]:
+        return next((one.state, one.text) for one in work(Project.current()) if one.name == "sites")
 
-    assert (finding()["state"], "attic (no view)" in finding()["text"]) == ("warning", True)
-    built.write("sites.toml", f'[lab]\nview = "{tree}"\n')
-    assert finding()["state"] == "ok"
-    from tests.launch.kuberay.cases import example
-
-    built.write("clusters.toml", example().replace('site = "lab"', 'site = "lap"'))
-    assert (finding()["state"], finding()["text"]) == (
-        "broken",
-        "no table in sites.toml: lab mounts the tree of lap",
-    )
+    assert finding() == ("warning", "nobody here sees attic (no view)")
+    lab.lab.write("sites.toml", f'[lab]\nview = "{tree}"\n')
+    assert finding()[0] == "ok"
+    lab.lab.write("clusters.toml", example().replace('site = "lab"', 'site = "lap"'))
+    assert finding() == ("broken", "no table in sites.toml: lab mounts the tree of lap")

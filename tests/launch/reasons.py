@@ -72,7 +72,7 @@ def on_cluster(**changes: object) -> Facts:
 
 def at_site(state: str, found: str, fix: str) -> Facts:
     """The facts of a run whose first input is like that at the site of the cluster."""
-    presence = Presence("lab", state, found, "7 files of 4,242 bytes, and their marker", fix)  # type: ignore[arg-type]
+    presence = Presence("lab", state, found, "7 files of 4,242 bytes, and a marker", fix)  # type: ignore[arg-type]
     return replace(AWAY, site="lab", sites=("here", "lab"), inputs=(replace(DATA, presence=presence),))
 
 

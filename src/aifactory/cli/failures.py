@@ -32,6 +32,7 @@ TYPED = frozenset(
         "unknown_recipe",
         "unknown_resolution",
         "unknown_run",
+        "unknown_site",
         "unknown_spec",
         "unknown_target",
         "unpublished",

@@ -22,6 +22,7 @@ def prefetch_command(
     Reads through the site's view on this machine. Refused where the version is not whole there.
     """
     from aifactory.launch.sites.prefetch import Progress, of_snapshot, read
+    from aifactory.launch.sites.presence import files_of
     from aifactory.launch.sites.registry import get_site
     from aifactory.namespace import Namespace
     from aifactory.project import Project
@@ -42,4 +43,6 @@ def prefetch_command(
         print_json(found)
     else:
         rate = size(int(count / max(seconds, 1e-9)))
-        print(f"{what.name} at the site {site}: {len(what.files):,} files, {size(count)} in {seconds:.1f} s ({rate}/s)")
+        print(
+            f"{what.name} at the site {site}: {files_of(len(what.files))}, {size(count)} in {seconds:.1f} s ({rate}/s)"
+        )

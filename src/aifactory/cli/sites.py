@@ -70,7 +70,7 @@ def mark_present_command(
     """
     from aifactory.errors import FactoryError
     from aifactory.launch.sites.marking import mark
-    from aifactory.launch.sites.presence import seen, unseen
+    from aifactory.launch.sites.presence import files_of, seen, unseen
     from aifactory.launch.sites.registry import get_site
     from aifactory.namespace import Namespace
     from aifactory.namespace.snapshot import SHORT
@@ -96,7 +96,7 @@ def mark_present_command(
     if as_json:
         print_json(made.model_dump(mode="json"))
     else:
-        print(f"{made.key}@{made.version[:SHORT]} is at the site {site}: {made.files:,} files, by {made.checked}")
+        print(f"{made.key}@{made.version[:SHORT]} is at the site {site}: {files_of(made.files)}, by {made.checked}")
 
 
 def _where(snapshot: Snapshot, sites: list[Site], check: Check) -> list[dict[str, Any]]:

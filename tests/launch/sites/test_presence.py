@@ -153,10 +153,10 @@ def test_a_checkpoint_is_there_with_its_record_and_all_of_its_files(tmp_path: Pa
     (directory / "checkpoint.json").write_bytes(
         canonical({"content": content, "attempt": 1, "digest": digest(content)})
     )
-    assert state() == ("present", "1 files")
+    assert state() == ("present", "1 file")
     assert state("0" * 64) == ("stale", digest(content))
     (directory / "model/a.bin").write_bytes(b"123")
-    assert state() == ("absent", "0 of 1 files")
+    assert state() == ("absent", "0 of 1 file")
 
 
 COPIED = [*sorted(FILES), "manifest.json"]

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from aifactory.errors import FactoryError
 from aifactory.launch.sites.marker import Checked, Marker, remove_marker, write_marker
-from aifactory.launch.sites.presence import count
+from aifactory.launch.sites.presence import count, files_of
 from aifactory.namespace import Key, Snapshot
 from aifactory.namespace.names import real
 from aifactory.namespace.snapshot import SHORT, folder
@@ -36,7 +36,7 @@ def mark(site: str, tree: Path, key: Key, version: str, *, verify: bool, writer:
         if not own or right < len(files):
             raise FactoryError(
                 f"{snapshot.name} is not whole at the site {site}",
-                found=f"{right} of {len(files)} files with their size",
+                found=f"{right} of {files_of(len(files))} with their size",
                 expected=f"all of them under {snapshot.path}",
                 fix="wait until the copier is done, then mark it",
                 code="data_absent",

@@ -55,7 +55,7 @@ def snapshot_at(site: Site, snapshot: Snapshot, check: Check = "sizes") -> Prese
     """Whether the version that `snapshot` is here is at the site as well."""
     name, path = snapshot.name, snapshot.canonical.removeprefix(f"{PREFIX}/")
     manifest = snapshot.manifest
-    expected = f"{len(manifest.files)} files of {manifest.bytes:,} bytes, and their marker"
+    expected = f"{files_of(len(manifest.files))} of {manifest.bytes:,} bytes, and a marker"
     mark = f"aifactory mark-present {snapshot.key}@{snapshot.version[:16]} --site {site.name}"
     copy = site.copying(path) or f"copy {path} to the site {site.name}"
 
@@ -79,7 +79,7 @@ def snapshot_at(site: Site, snapshot: Snapshot, check: Check = "sizes") -> Prese
         return said("unseen", f"{tree}: {error.strerror}", f"give this user the right to read {path} there")
     except FactoryError as error:
         return said("stale", f"{error.code}: a file of {name} differs", f"{copy}, then {mark} --verify")
-    files = f"{right} of {len(manifest.files)} files{'' if own else ', no manifest'}"
+    files = f"{right} of {files_of(len(manifest.files))}{'' if own else ', no manifest'}"
     if marker is None:
         found = f"{files}, no marker" if own or right else "nothing"
         return said("absent", found, mark if whole else f"{copy}, then {mark}")
@@ -111,8 +111,13 @@ def checkpoint_at(site: Site, place: str, version: str) -> Presence:
         return Presence(site.name, "absent", "no whole checkpoint.json", version, fix)
     there = sum(_is(directory, *one) for one in files)
     if there < len(files):
-        return Presence(site.name, "absent", f"{there} of {len(files)} files", version, fix)
-    return Presence(site.name, "present", f"{there} files", version)
+        return Presence(site.name, "absent", f"{there} of {files_of(len(files))}", version, fix)
+    return Presence(site.name, "present", files_of(there), version)
+
+
+def files_of(number: int) -> str:
+    """As people say it."""
+    return f"{number:,} file{'' if number == 1 else 's'}"
 
 
 def seen(site: Site) -> Path | None:
