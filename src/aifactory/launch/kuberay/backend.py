@@ -91,6 +91,9 @@ class KubeRay:
     def _manifest(self, names: Names) -> dict[str, Any]:
         plan, cluster, origin = self._plan, self._cluster, self._plan.context.origin
         access = ("public", access_of_run(self._directory) or "public")
-        image = reference(plan.spec.image, cluster, ns=self._ns, project=self._project, access=access)
+        recorded = plan.context.image_reference
+        image = reference(
+            plan.spec.image, cluster, ns=self._ns, project=self._project, access=access, recorded=recorded
+        )
         dagster = {"dagster/run-id": origin.partition("/")[0]} if origin else {}
         return build_rayjob(plan, cluster, Asked(run=names.run, attempt=names.attempt, image=image, dagster=dagster))

@@ -17,10 +17,19 @@ OCI = re.compile(r"(?P<repository>[^@]+)@(?P<digest>sha256:[0-9a-f]{64})")
 
 
 def reference(
-    image: ImageRef, cluster: KubeCluster, *, ns: Namespace, project: Project, access: Iterable[str] = ("public",)
+    image: ImageRef,
+    cluster: KubeCluster,
+    *,
+    ns: Namespace,
+    project: Project,
+    access: Iterable[str] = ("public",),
+    recorded: str | None = None,
 ) -> str:
-    """`<repository>@sha256:<64 digits>`: what images.toml pins for it, or, where that has moved on since, what the
-    journals of `access` say that verified it. Raises FactoryError, code "image_not_pinned"."""
+    """`<repository>@sha256:<64 digits>`: what the run's context `recorded`, so that all of its attempts run one image;
+    else what images.toml pins for it, or, where that has moved on since, what the journals of `access` say that
+    verified it. Raises FactoryError, code "image_not_pinned"."""
+    if recorded is not None and OCI.fullmatch(recorded):
+        return recorded
     pinned = load_pinned(project).get(image.name)
     if pinned is not None and pinned.digest == image.digest and OCI.fullmatch(pinned.reference):
         return pinned.reference
