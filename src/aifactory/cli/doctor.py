@@ -18,6 +18,9 @@ def doctor_command(
     init_root: Annotated[
         bool, typer.Option("--init-root", help="First give each class root its owner and mode, as root.")
     ] = False,
+    pod: Annotated[
+        bool, typer.Option("--pod", help="With a CLUSTER: a pod of each class looks at its mount, for some seconds.")
+    ] = False,
     as_json: Annotated[bool, JsonOption] = False,
 ) -> None:
     """Look at Python, disk, root, environments, definitions, sources, services, records, and who may read and write.
@@ -32,8 +35,10 @@ def doctor_command(
 
         if verify or init_root:
             raise typer.BadParameter("--verify and --init-root look at this machine: leave CLUSTER out")
-        doctor_cluster(cluster, as_json=as_json)
+        doctor_cluster(cluster, pod=pod, as_json=as_json)
         return
+    if pod:
+        raise typer.BadParameter("--pod looks from a cluster: name one")
     from aifactory.cli.findings import Finding, machine, records, work
     from aifactory.cli.forks import forks
     from aifactory.cli.owners import lay_out_roots, owners

@@ -13,15 +13,15 @@ from aifactory.errors import FactoryError
 from aifactory.project import Project
 
 if TYPE_CHECKING:
-    from aifactory.launch.doctor import Line
+    from aifactory.launch.doctor import Line, Sample
 
 STYLES = {"ok": "green", "note": "cyan", "warning": "yellow", "broken": "bold red"}
 
 
-def doctor_cluster(name: str, *, as_json: bool) -> None:
+def doctor_cluster(name: str, *, pod: bool, as_json: bool) -> None:
     """Print a line for each thing that was looked at, as soon as it is known. Raises FactoryError, code
-    "unknown_cluster", and typer.Exit 1 if one is broken."""
-    lines = _examined(name)
+    "unknown_cluster" or "unknown_image", and typer.Exit 1 if one is broken."""
+    lines = _examined(name, pod)
     if as_json:
         found = list(lines)
         print_json({"cluster": name, "healthy": not _broken(found), "findings": [vars(one) for one in found]})
@@ -33,12 +33,13 @@ def doctor_cluster(name: str, *, as_json: bool) -> None:
         raise typer.Exit(FAILED)
 
 
-def _examined(name: str) -> Iterator[Line]:
+def _examined(name: str, pod: bool) -> Iterator[Line]:
     from aifactory.launch.clusters.kube import KubeCluster
     from aifactory.launch.clusters.registry import load_clusters, unknown_place
     from aifactory.launch.doctor import examine
 
-    clusters = load_clusters(Project.current())
+    project = Project.current()
+    clusters = load_clusters(project)
     for refusal in unknown_place(name, clusters, ()):
         raise FactoryError(
             refusal.what, found=refusal.found, expected=refusal.expected, fix=refusal.fix, code=refusal.code
@@ -52,7 +53,39 @@ def _examined(name: str) -> Iterator[Line]:
             fix="aifactory doctor, without a name, looks at this machine",
             code="unknown_cluster",
         )
-    return examine(cluster)
+    return examine(cluster, image=_image(project), samples=_samples(project)) if pod else examine(cluster)
+
+
+def _image(project: Project) -> str:
+    from aifactory.launch.images.pinned import FILE, load_pinned
+
+    if (train := load_pinned(project).get("train")) is None:
+        raise FactoryError(
+            "a pod needs an image with Python, and no training image is pinned",
+            found=f"{FILE} has no table [train]",
+            fix=f"write [train] with digest and reference into {FILE}",
+            code="unknown_image",
+        )
+    return train.reference
+
+
+def _samples(project: Project) -> dict[str, Sample]:
+    """The smallest current version of each class."""
+    from aifactory.launch.doctor import Sample
+    from aifactory.namespace import Namespace, access
+
+    found: dict[str, Sample] = {}
+    ns = Namespace.of(project)
+    published = ns.keys()
+    for key in published:
+        try:
+            sample = Sample.of(ns.resolve(key))
+        except (FactoryError, OSError):
+            continue  # `aifactory doctor` says what is wrong with a record
+        of = access.of_key(str(key))
+        if of not in found or sample.manifest_bytes < found[of].manifest_bytes:
+            found[of] = sample
+    return found
 
 
 def _broken(found: list[Line]) -> int:

@@ -2,5 +2,6 @@
 
 from aifactory.launch.doctor.examine import examine
 from aifactory.launch.doctor.line import Line
+from aifactory.launch.doctor.seen import Sample, seen
 
-__all__ = ["Line", "examine"]
+__all__ = ["Line", "Sample", "examine", "seen"]

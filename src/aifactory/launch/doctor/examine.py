@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 
 from aifactory.errors import FactoryError
 from aifactory.launch.clusters.kube import KubeCluster
 from aifactory.launch.doctor import access, kuberay, queues, reach, room
 from aifactory.launch.doctor.line import Line, broken
+from aifactory.launch.doctor.seen import Sample, seen
 from aifactory.launch.kuberay.api import Api
 
 
-def examine(cluster: KubeCluster) -> Iterator[Line]:
+def examine(
+    cluster: KubeCluster, *, image: str | None = None, samples: Mapping[str, Sample] | None = None
+) -> Iterator[Line]:
     """The lines, each as soon as it is known. What can't be asked, since something before it is broken, is left out,
-    and said so. Never raises a FactoryError."""
+    and said so. With an `image` (an OCI reference), pods look at the mounts, for a sample of each class. Never raises a
+    FactoryError."""
     try:
         api = Api.open(cluster)
     except FactoryError as error:
@@ -29,6 +33,8 @@ def examine(cluster: KubeCluster) -> Iterator[Line]:
             return
         for name, ask in _questions(api):
             yield from _guarded(name, ask)
+        if image is not None:
+            yield from _guarded("site", lambda: seen(api, image, samples or {}))
     finally:
         api.close()
 

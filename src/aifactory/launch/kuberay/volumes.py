@@ -29,7 +29,7 @@ def volumes(plan: Sequence[Mount], cluster: KubeCluster) -> tuple[list[dict[str,
                 code="no_mount",
             )
         name = numbers[one.access]
-        found[name] = {"name": name, **_source(volume)}
+        found[name] = {"name": name, **source(volume)}
         mounts.append(
             {
                 "name": name,
@@ -41,7 +41,8 @@ def volumes(plan: Sequence[Mount], cluster: KubeCluster) -> tuple[list[dict[str,
     return [found[name] for name in sorted(found)], mounts
 
 
-def _source(volume: Volume) -> dict[str, Any]:
+def source(volume: Volume) -> dict[str, Any]:
+    """As in a pod's `volumes`, beside the name."""
     if isinstance(volume, Claim):
         return {"persistentVolumeClaim": {"claimName": volume.claim}}
     if isinstance(volume, HostPath):

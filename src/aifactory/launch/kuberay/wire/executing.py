@@ -33,6 +33,8 @@ class Executed:
 def execute(api: Api, pod: str, command: list[str], *, container: str | None, stdin: bytes, seconds: float) -> Executed:
     """Run `command` (no shell) and wait for its end, at most `seconds`. Raises ApiError: `not_found` for a pod that
     isn't there, `unreachable` if the connection or the time ended before the command did; it may then still run."""
+    from websocket import WebSocketTimeoutException
+
     did = f"exec in {api.namespace}/{pod}: {command[0]}"
     socket = _connect(api, pod, command, container, bool(stdin), did)
     ends = time.monotonic() + seconds
@@ -44,9 +46,7 @@ def execute(api: Api, pod: str, command: list[str], *, container: str | None, st
         if stdin:
             _end_stdin(socket, did, api)
         while not streams[RESULT]:
-            if (left := ends - time.monotonic()) <= 0:
-                raise TimeoutError(f"no end within {seconds:.0f} s")
-            socket.settimeout(left)
+            socket.settimeout(max(0.01, ends - time.monotonic()))
             frame = socket.recv()
             data = frame if isinstance(frame, bytes) else frame.encode()
             if not data and not socket.connected:
@@ -55,6 +55,8 @@ def execute(api: Api, pod: str, command: list[str], *, container: str | None, st
                 streams[data[0]] += data[1:]
     except ApiError:
         raise
+    except WebSocketTimeoutException:
+        raise unanswered(api.cluster, did, TimeoutError(f"no end within {seconds:.0f} s")) from None
     except Exception as error:
         raise _failed(api, did, error, pod) from error
     finally:
