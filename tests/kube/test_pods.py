@@ -1,59 +1,69 @@
-"""Real pods: the image that is built here trains on a head and two workers."""
+"""Real pods: the image that is built here trains on a head and two workers, launched as a researcher's run is."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from aifactory.channel import CheckpointSaved, Closed, Reader
-from aifactory.launch import Plan, launch
 from aifactory.launch.images.copies import LocalImage
-from aifactory.spec import Context, ImageRef, RunSpec, freeze
-from aifactory.train.metrics import read_metrics
-from tests.kube import by_hand, table
-from tests.kube.by_hand import state, until
-from tests.kube.node import PODS
+from tests.kube.by_hand import until
 from tests.kube.space import Space
-from tests.train.lab import make_lab, tiny
+from tests.kube.training import Training
+from tests.train.lab import tiny
 
-pytestmark = [pytest.mark.pods, pytest.mark.timeout(600)]
-STEPS = 20
-RUN = "train-tiny-000000000001"
-
-
-def test_the_image_trains_on_two_workers(
-    pod_space: Space, on_node: Callable[[LocalImage], str], train_image: LocalImage, tmp_path: Path
-) -> None:
-    lab = make_lab(tmp_path / "namespace")
-    spec = RunSpec(
-        kind="train",
-        config=tiny(parallelism__data=2),
-        inputs=(lab.tokens, lab.tokenizer),
-        image=ImageRef(name="train", digest=train_image.digest),
-    )
-    context = Context(cluster="lab", root=str(lab.root), commit="0" * 40)
-    plan = Plan(spec, context, spec.hash, freeze(lab.namespace, spec, context.resolution()), "tiny")
-    directory = by_hand.prepare(plan, RUN, owner=PODS)
-    cluster = table.cluster(pod_space, lab.root, shapes=table.REAL)
-    job = by_hand.submit(pod_space, plan, cluster, RUN, on_node(train_image))
-    until(lambda: state(pod_space, job) in ("Complete", "Failed"), 400)
-    attempt = directory / "attempts" / "00000001"
-    assert state(pod_space, job) == "Complete", (attempt / "logs" / "driver.log").read_text()[-3000:]
-    payloads = [message.payload for message in Reader(attempt).new()]
-    assert [one.step for one in payloads if isinstance(one, CheckpointSaved)] == [10, 20]
-    assert payloads[-1] == Closed(count=len(payloads), outcome="succeeded")
-    until(lambda: not pod_space.items("pods"), 120)
-
-    local = replace(plan, context=Context(cluster="local", root=str(lab.root), commit="0" * 40))
-    result = launch(local, run="train-tiny-000000000002", ns=lab.namespace)
-    assert result.outcome == "succeeded", result.error
-    assert losses(attempt) == losses(result.directory / "attempts" / "00000001")
+LABEL = "app.kubernetes.io/managed-by=aifactory"
+pytestmark = [pytest.mark.pods, pytest.mark.timeout(900)]
 
 
-def losses(attempt: Path) -> list[float]:
-    found = [one.loss for one in read_metrics(attempt / "metrics.jsonl")]
-    assert len(found) == STEPS
-    return found
+@pytest.fixture
+def training(
+    tmp_path: Path, pod_space: Space, train_image: LocalImage, on_node: Callable[[LocalImage], str]
+) -> Training:
+    return Training(tmp_path, pod_space, train_image, on_node(train_image))
+
+
+def test_two_workers_in_pods_learn_what_two_on_this_machine_do(training: Training) -> None:
+    config = tiny(parallelism__data=2)
+    with training.launching(training.plan(config), "train-tiny-000000000001") as launched:
+        until(lambda: launched.steps or not launched.alive, 400)
+        seen_live = launched.alive
+        on_pods = launched.result()
+    assert (on_pods.outcome, on_pods.attempt) == ("succeeded", 1), on_pods.error
+    assert seen_live
+    assert launched.steps == [10, 20]
+    assert len(training.losses(on_pods)) == config.steps
+    kinds = "rayjobs,rayclusters,pods,secrets,configmaps"
+    until(lambda: not training.space.kubectl("get", kinds, "-l", LABEL, "-o", "name"))
+
+    with training.launching(training.plan(config, "local"), "train-tiny-000000000002") as launched:
+        here = launched.result()
+    assert here.outcome == "succeeded", here.error
+    assert training.losses(here) == training.losses(on_pods)
+    assert training.checkpoints(here) == training.checkpoints(on_pods)
+
+
+def test_a_preempted_training_goes_on_from_its_checkpoint_to_the_same_end(training: Training) -> None:
+    """Both want the only place of the queue. The preempted run's second attempt starts where the first had saved."""
+    training.space.queue(cpu=1, memory="8Gi")
+    training.declare(usual={"train": "one"}, retries={"preempted": 3, "infrastructure": 1, "wait_seconds": 0.0})
+    config = tiny(steps=600, checkpointing__count=12)
+    low = training.plan(config, queue="training", priority="low")
+    high = training.plan(tiny(seed=8), queue="training", priority="high")
+    with training.launching(low, "train-tiny-000000000003") as low_run:
+        until(lambda: low_run.steps or not low_run.alive, 300)
+        assert low_run.alive
+        with training.launching(high, "train-tiny-000000000004") as high_run:
+            assert high_run.result().outcome == "succeeded"
+        preempted = low_run.result()
+    assert (preempted.outcome, preempted.attempt) == ("succeeded", 2), preempted.error
+    assert low_run.said("preempted")
+    assert low_run.said("queued")
+    steps = training.steps(preempted)
+    assert steps[2][0] > 1, "the second attempt began anew"
+
+    with training.launching(training.plan(config, "local"), "train-tiny-000000000005") as undisturbed:
+        here = undisturbed.result()
+    assert training.losses(here) == training.losses(preempted)
+    assert training.checkpoints(here) == training.checkpoints(preempted)
