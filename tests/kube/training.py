@@ -102,7 +102,7 @@ class Training:
         return Plan(spec, known, spec.hash, freeze(self.ns, spec, known.resolution()), "tiny")
 
     @contextmanager
-    def launching(self, plan: Plan, run: str) -> Iterator[Launched]:
+    def launching(self, plan: Plan, run: str, tries: int = 1) -> Iterator[Launched]:
         """A launch beside the test; one that still lives at the end is stopped."""
         over = threading.Event()
 
@@ -115,6 +115,7 @@ class Training:
                 on_message=launched.message,
                 on_change=launched.change,
                 stop=lambda: over.is_set(),
+                tries=tries,
             )
 
         launched = Launched(work)

@@ -5,7 +5,9 @@ from collections.abc import Iterator
 import dagster as dg
 import pytest
 
+from aifactory.namespace import Namespace
 from aifactory.orchestrate.checkpoints import LIMIT, new_evaluations
+from aifactory.spec import Context
 
 LINE = dg.AssetKey(["public", "models", "tiny", "checkpoints"])
 OTHER = dg.AssetKey(["public", "models", "other", "checkpoints"])
@@ -78,3 +80,21 @@ def test_a_materialization_by_hand_is_passed_over(instance: dg.DagsterInstance) 
 def test_nobody_is_named_as_the_person_who_asked(instance: dg.DagsterInstance) -> None:
     save(instance, 100)
     assert ask(instance)[0][0].tags["factory/requester"] == "checkpoint_evaluation"
+
+
+def test_an_evaluation_goes_where_its_training_ran(
+    instance: dg.DagsterInstance, ns: Namespace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("AIFACTORY_ROOT", str(ns.root))
+    for run, context in {
+        "train-tiny-1": Context(cluster="lab", queue="night", priority="low"),
+        "train-tiny-2": Context(cluster="local"),
+    }.items():
+        directory = ns.root / "public" / "runs" / run
+        directory.mkdir(parents=True)
+        (directory / "context.json").write_bytes(context.to_bytes())
+        save(instance, 100, run=run)
+    save(instance, 100, run="train-tiny-3")
+    asked = [request.run_config["ops"]["evaluate"]["config"] for request in ask(instance)[0]]
+    places = [{name: value for name, value in config.items() if name != "checkpoint"} for config in asked]
+    assert places == [{"cluster": "lab", "queue": "night", "priority": "low"}, {}, {}]

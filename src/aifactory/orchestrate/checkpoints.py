@@ -8,13 +8,15 @@ from functools import cache
 
 import dagster as dg
 
+from aifactory.errors import FactoryError
 from aifactory.launch.scope import Scope
+from aifactory.namespace import Namespace
 from aifactory.orchestrate.automation import EVERYTHING, REQUESTER_TAG
 from aifactory.orchestrate.keys import key_text, tag_value
 from aifactory.orchestrate.lines import by_line, checkpoints_key
 from aifactory.orchestrate.reported import value_of
 from aifactory.project import Project
-from aifactory.spec import find_recipes
+from aifactory.spec import Context, find_recipes
 
 LIMIT = 25
 """Checkpoints of one line in one tick; what is left comes with the next."""
@@ -36,8 +38,9 @@ def new_evaluations(
 ) -> tuple[list[dg.RunRequest], str]:
     """A run for each checkpoint that came after the cursor, and the new cursor (storage ids by line).
 
-    All of them, in order, however many came between two ticks. Run keys are made of the training run, the step and the
-    checkpoint's digest, so a lost cursor or a tick that is played again asks for nothing twice.
+    All of them, in order, however many came between two ticks, each where its training ran. Run keys are made of the
+    training run, the step and the checkpoint's digest, so a lost cursor or a tick that is played again asks for nothing
+    twice.
     """
     seen: dict[str, int] = json.loads(cursor) if cursor else {}
     requests: list[dg.RunRequest] = []
@@ -67,6 +70,18 @@ def _request(event: dg.AssetMaterialization, sensor: str) -> dg.RunRequest | Non
         return None  # reported by hand: nothing says which files it is
     return dg.RunRequest(
         run_key=f"{run}/{step}/{str(digest)[:16]}",
-        run_config={"ops": {"evaluate": {"config": {"checkpoint": path}}}},
+        run_config={"ops": {"evaluate": {"config": {"checkpoint": path, **_place(path)}}}},
         tags={REQUESTER_TAG: sensor, "factory/training": tag_value(run), "factory/step": str(step)},
     )
+
+
+def _place(path: str) -> dict[str, str]:
+    """Where the training ran, unless that was this machine: there its checkpoints are."""
+    run = Namespace.open().local(path).parents[1]
+    try:
+        context = Context.load(run / "context.json")
+    except (OSError, FactoryError):
+        return {}  # the run says what is wrong
+    asked = {"queue": context.queue, "priority": context.priority}
+    known = {name: value for name, value in asked.items() if value is not None}
+    return {} if context.cluster == "local" else {"cluster": context.cluster, **known}
