@@ -14,6 +14,7 @@ from aifactory.launch.images.locked import locked
 from aifactory.launch.images.pinned import PinnedImage, load_pinned
 from aifactory.launch.images.rebuild import rebuild
 from aifactory.launch.images.verifications import verifications
+from aifactory.launch.plans.placing import site_of
 from aifactory.launch.plans.plan import Plan
 from aifactory.launch.sites.registry import load_sites
 from aifactory.namespace import Key, Namespace
@@ -27,7 +28,7 @@ def gather(plan: Plan, run: str, directory: Path, *, ns: Namespace, project: Pro
     clusters = load_clusters(project)
     cluster = clusters.get(context.cluster)
     leaves = cluster is not None and not cluster.laptop
-    sites, site = load_sites(project), context.site or (cluster.site if cluster else "")
+    sites, site = load_sites(project), site_of(context, project)
     output = spec.build.key if spec.kind == "build" else context.line or plan.label
     declared = spec.build.access if spec.kind == "build" else None
     place = access_of_run(directory) or access_of(spec, context.resolution(), context.grants)

@@ -12,6 +12,7 @@ from aifactory.launch.clusters.kube import HERE
 from aifactory.launch.gate.answer import ask
 from aifactory.launch.gate.gather_sites import presence_of
 from aifactory.launch.gate.site_rules import DATA
+from aifactory.launch.plans.placing import site_of
 from aifactory.launch.plans.plan import Plan
 from aifactory.launch.refusal import GateRefused
 from aifactory.launch.runs.result import Signal
@@ -49,7 +50,7 @@ class DataWait:
     def before_a_later_attempt(self) -> None:
         """The gate's answer stands, but a site may have lost what it had. Raises Interrupted, and GateRefused for what
         is not whole again in time."""
-        site = load_sites(self.project).get(self.plan.context.site or HERE)
+        site = load_sites(self.project).get(site_of(self.plan.context, self.project))
         if site is None or site.name == HERE or not _missing(self._look(site)):
             return
         self._wait(site)

@@ -7,7 +7,7 @@ from aifactory.launch.clusters.registry import load_clusters, unknown_place
 from aifactory.launch.images.pinned import load_pinned
 from aifactory.launch.refusal import Refusal
 from aifactory.project import Project
-from aifactory.spec import RunSpec
+from aifactory.spec import Context, RunSpec
 
 
 def placed(cluster: str, shape: str | None, spec: RunSpec, project: Project) -> dict[str, str | None]:
@@ -25,6 +25,12 @@ def placed(cluster: str, shape: str | None, spec: RunSpec, project: Project) -> 
         "shape": shape or known.usual.get(spec.kind),
         "image_reference": pinned.reference if pinned and pinned.digest == spec.image.digest else None,
     }
+
+
+def site_of(context: Context, project: Project) -> str:
+    """The site of a run: what its context recorded, else that of its cluster today; empty for an unknown cluster."""
+    known = None if context.site else load_clusters(project).get(context.cluster)
+    return context.site or (known.site if known else "")
 
 
 def unknown(

@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 from aifactory.launch.backend import Interrupted
 from aifactory.launch.clusters.kube import HERE
+from aifactory.launch.plans.placing import site_of
 from aifactory.launch.plans.plan import Plan
 from aifactory.launch.runs.result import Signal
 from aifactory.launch.sites.prefetch import Progress, ToRead, of_checkpoint, of_snapshot, read
@@ -23,7 +24,7 @@ def read_ahead(
     FactoryError "data_stale" for bytes that are not what a manifest says: no run should read them either."""
     if not plan.context.prefetch:
         return
-    site = get_site(plan.context.site or HERE, project)
+    site = get_site(site_of(plan.context, project), project)
     if seen(site) is None:
         say(f"nothing is prefetched: nobody here sees the site {site.name}")
         return
