@@ -28,6 +28,7 @@ from aifactory.namespace.limits import limited
 from aifactory.pod import Handed, kept, prepare
 from aifactory.pod.cluster import pods
 from aifactory.pod.errand import send
+from aifactory.pod.fetched import wait_until_fetched
 from aifactory.pod.handed import LAG_SECONDS, MOUNTED, recorded_hash
 from aifactory.pod.leave import leaving
 from aifactory.pod.output import LOG
@@ -78,7 +79,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if private := _private(directory):
         print("a private run: what it prints stays in its directory", flush=True)
     with kept(attempt_directory / LOG, shown=not private):
-        return _run(directory, options.attempt, attempt_directory, handed)
+        code = _run(directory, options.attempt, attempt_directory, handed)
+        wait_until_fetched(attempt_directory)
+        return code
 
 
 def _run(directory: Path, attempt: int, attempt_directory: Path, handed: Handed | None) -> int:

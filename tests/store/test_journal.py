@@ -213,3 +213,27 @@ def test_a_body_that_json_cannot_hold_writes_nothing(tmp_path: Path) -> None:
     with pytest.raises(FactoryError, match="canonical"):
         Journal(tmp_path / "j").append({"loss": float("nan")}, writer="x")
     assert not (tmp_path / "j").exists()
+
+
+def test_another_copys_records_are_kept_byte_for_byte_in_order_and_once(tmp_path: Path) -> None:
+    ours, theirs = Journal(tmp_path / "ours"), Journal(tmp_path / "theirs")
+    for number in range(3):
+        theirs.append({"value": number}, writer="there")
+    data = [(tmp_path / f"theirs/{n:08d}.json").read_bytes() for n in (1, 2, 3)]
+    assert ours.accept(1, data[0])
+    assert not ours.accept(1, data[0])
+    for n, bad, problem in ((3, data[2], "out of order"), (2, data[1][:-9], "torn"), (2, data[0], "number of another")):
+        with pytest.raises(FactoryError, match=problem):
+            ours.accept(n, bad)
+    assert ours.accept(2, data[1])
+    assert Journal(tmp_path / "ours").accept(3, data[2])
+    assert ours.records() == theirs.records()
+    other = Journal(tmp_path / "other")
+    for number in range(3):
+        other.append({"value": -number}, writer="there")
+    with pytest.raises(FactoryError, match="another record in the other copy"):
+        Journal(tmp_path / "ours").accept(3, (tmp_path / "other/00000003.json").read_bytes())
+    short = Journal(tmp_path / "short")
+    short.append({"value": 0}, writer="here")
+    with pytest.raises(FactoryError, match="doesn't follow"):
+        short.accept(2, data[1])

@@ -77,6 +77,25 @@ class Journal:
             # By number again: on a network file system a listing may lag behind what the conflict just proved.
             self._known = self._follows(self._read(record.n), last)
 
+    def accept(self, n: int, data: bytes) -> bool:
+        """Keeps record `n` as another copy of this journal holds it, byte for byte; False when it is here already.
+
+        FactoryError "journal" for bytes that are torn, altered or another record than the one here, and for a record
+        that doesn't follow the last one.
+        """
+        path = self.directory / _name(n)
+        record = _parse(path, n, data)
+        last = self._known or self.last()
+        before = last.n if last else 0
+        if n > before + 1:
+            raise _broken(path, "is out of order", f"{before} records", f"record {before + 1}")
+        if n == before + 1 and self._store.put(path.name, _bytes(self._follows(record, last))):
+            self._known = record
+            return True
+        if (ours := self._read(n)) != record:
+            raise _broken(path, "is another record in the other copy", record.sha256, ours.sha256)
+        return False
+
     def records(self, after: int = 0) -> list[Record]:
         """Records with numbers above `after`, verified, and chained to record `after`."""
         numbers = self._numbers()
