@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import subprocess
 import threading
 from collections.abc import Callable
 from pathlib import Path
@@ -66,7 +67,14 @@ def world(
     (lab.root / "images.toml").write_text(f'[train]\ndigest = "{train_image.digest}"\nreference = "{oci}"\n')
     proof = Verification(train_image.digest, oci.partition("@")[2], "smoke-lab-000000000001", "lab")
     record(lab.namespace, "public", "train", proof)
+    committed(lab.root)
     return World(lab)
+
+
+def committed(root: Path) -> None:
+    """Off the laptop only what git has can run."""
+    for words in ("init -q", "add .", "-c user.name=ada -c user.email=ada@lab.example commit -qm lab"):
+        subprocess.run(["git", *words.split()], cwd=root, check=True)
 
 
 def test_checkpoints_are_seen_live_and_one_is_scored_in_a_pod_too(world: World, pod_space: Space) -> None:
