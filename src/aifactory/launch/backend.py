@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Protocol
 
 from aifactory.channel import Process
+from aifactory.channel.payloads import Failure
 from aifactory.launch.images.copies import LocalImage, ensure_image
 from aifactory.launch.local import spawn
 from aifactory.launch.plans.plan import Plan
@@ -37,7 +38,8 @@ class Backend(Protocol):
 
     `prepare` makes what attempts need and comes before `create`, which starts one that was just recorded. `adopt` finds
     one that somebody has recorded, and starts it if he died before he could. `stop` is asked while they wait:
-    Interrupted as soon as it says so. `clear` ends what an attempt has left that ended while nobody watched.
+    Interrupted as soon as it says so. `clear` ends what an attempt has left that ended while nobody watched. `again`:
+    whether another attempt may go better than one that ended by this.
     """
 
     @property
@@ -53,6 +55,8 @@ class Backend(Protocol):
     def adopt(self, attempt: Attempt, path: Path, stop: Callable[[], Signal]) -> Carrier: ...
 
     def clear(self, attempt: Attempt, path: Path) -> None: ...
+
+    def again(self, error: Failure | None) -> bool: ...
 
 
 class Local:
@@ -130,3 +134,6 @@ class Local:
     def clear(self, attempt: Attempt, path: Path) -> None:
         """End its processes."""
         end(Process.load(path), path)
+
+    def again(self, error: Failure | None) -> bool:
+        return True

@@ -133,6 +133,8 @@ def launch(
         history = attempts.all()
         if result.outcome == "detached" or not goes_on(history, tries=tries, retries=backend.retries):
             return result
+        if not backend.again(history[-1].error) and history[-1].outcome != "failed_code":
+            return result
         if (signal := _wait(pause(history, backend.retries), listener)) != "run":
             return replace(result, outcome="cancelled" if signal == "stop" else "detached")
 

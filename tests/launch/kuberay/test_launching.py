@@ -8,6 +8,7 @@ import pytest
 
 from aifactory.channel import Note
 from aifactory.launch import runs
+from aifactory.launch.runs.phases import Phases
 from tests.kube.driver import Drivers
 from tests.launch.kuberay.flight import Flight, until
 
@@ -21,7 +22,7 @@ def test_a_run_is_launched_followed_to_its_end_and_leaves_nothing(flight: Flight
     assert (result.outcome, result.attempt, result.launched) == ("succeeded", 1, True)
     assert [message.payload.type for message in result.messages] == ["started", "note", "closed"]
     assert flight.said("starting")
-    assert flight.said("running")
+    assert [row.phase for row in Phases(flight.directory / "attempts/00000001").all()][-1] == "running"
     flight.until_gone()
     (summary,) = runs(flight.lab.ns)
     assert summary.state == "succeeded"

@@ -114,10 +114,11 @@ class KubeCluster(Strict):
     usual: dict[Kind, str] = Field(default_factory=dict)
     limits: Limits = Limits()
     stall_seconds: float = Field(default=3600.0, gt=0)
-    queue_seconds: int = Field(default=7 * 24 * 3600, ge=60)
-    start_seconds: int = Field(default=3600, ge=60)
+    queue_seconds: int = Field(default=7 * 24 * 3600, ge=1)
+    start_seconds: int = Field(default=3600, ge=1)
     drain_seconds: int = Field(default=300, ge=30)
     stop_seconds: float = Field(default=20.0, ge=0)
+    patience_seconds: float = Field(default=600.0, gt=0)
     retries: Retries = Retries(preempted=20, infrastructure=2, wait_seconds=30.0)
 
     @property

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from aifactory.channel.payloads import Failure
 from aifactory.launch.backend import Interrupted
 from aifactory.launch.clusters.kube import KubeCluster
 from aifactory.launch.kuberay.asked import Asked
@@ -18,6 +19,7 @@ from aifactory.launch.kuberay.handing import hand_over
 from aifactory.launch.kuberay.hub import hub_of
 from aifactory.launch.kuberay.image import reference
 from aifactory.launch.kuberay.names import Names
+from aifactory.launch.kuberay.observe import REASONS
 from aifactory.launch.kuberay.rayjob import build_rayjob
 from aifactory.launch.kuberay.wire.patience import Stopped
 from aifactory.launch.plans.plan import Plan
@@ -81,6 +83,10 @@ class KubeRay:
         """Delete its RayJob, and say what is left."""
         for line in clear(self._hub.api, Names(self._directory.name, attempt.number), attempt.spec):
             self._say(line)
+
+    def again(self, error: Failure | None) -> bool:
+        """False for what only a person can mend."""
+        return error is None or error.code not in REASONS or REASONS[error.code].again
 
     def _carrier(self, attempt: Attempt, path: Path) -> RayJobCarrier:
         writer = f"{socket.gethostname()}/{os.getpid()}"

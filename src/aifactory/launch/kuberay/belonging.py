@@ -8,7 +8,7 @@ from typing import Any
 
 from aifactory.launch.clusters.kube import KubeCluster
 from aifactory.launch.kuberay.objects import ATTEMPT, MANAGED, RUN
-from aifactory.launch.kuberay.wire.kinds import EVENTS, POD_GROUPS, PODS, RAYCLUSTERS, RAYJOBS, WORKLOADS, Kind
+from aifactory.launch.kuberay.wire.kinds import EVENTS, NODES, POD_GROUPS, PODS, RAYCLUSTERS, RAYJOBS, WORKLOADS, Kind
 from aifactory.launch.runs.names import job_name
 
 type Json = dict[str, Any]
@@ -32,6 +32,8 @@ def followed(cluster: KubeCluster) -> list[Followed]:
         Followed(PODS, MANAGED, _by_labels),
         # Neither has the labels of what it is about.
         Followed(EVENTS, {}, lambda one: None),
+        # Kept by their own names: many runs may share one.
+        Followed(NODES, {}, _by_name),
     ]
     queues = {"kueue": WORKLOADS, "kai": POD_GROUPS}
     if cluster.scheduler in queues:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -15,19 +16,19 @@ from aifactory.launch.kuberay.hub import Hub, View
 from aifactory.launch.kuberay.keeping import keep_evidence
 from aifactory.launch.kuberay.look import Look
 from aifactory.launch.kuberay.names import Names
-from aifactory.launch.kuberay.observe import PATIENCE_SECONDS, Seen
+from aifactory.launch.kuberay.observe import Seen
 from aifactory.launch.kuberay.wire.kinds import RAYJOBS
-from aifactory.launch.runs.attempts import Attempt
+from aifactory.launch.runs.attempts import Attempt, made_room
 from aifactory.launch.runs.carrier import Phase
 from aifactory.launch.runs.phases import Phases
 from aifactory.launch.runs.result import Outcome
 
-SETTLE_SECONDS = 3.0
+SETTLE_SECONDS, SILENT_SECONDS = 3.0, 20.0
 """A mount may show the last message later than the API server tells of the end."""
 EXIT_SECONDS = 10.0
 CONFIRM_SECONDS = 2.0
 POLL_SECONDS = 0.2
-TAKEN = "belongs to another process"
+TAKEN = re.compile(r"exit code 3\b|belongs to another process")
 
 
 class RayJobCarrier:
@@ -47,7 +48,7 @@ class RayJobCarrier:
     ):
         self.hub, self.cluster, self.attempt, self.path, self._writer = hub, cluster, attempt, path, writer
         self.private = private
-        self._eye = Look(hub, patience=min(PATIENCE_SECONDS, cluster.start_seconds))
+        self._eye = Look(hub, patience=cluster.patience_seconds)
         self.names = Names(run, attempt.number)
         self.process: Process | None = None
         self._phases = Phases(path)
@@ -109,22 +110,27 @@ class RayJobCarrier:
             self._ended_since = None
             return None
         self._ended_since = self._ended_since or time.monotonic()
-        return found if time.monotonic() - self._ended_since > SETTLE_SECONDS else None
+        silent = self._seen is not None and self._seen.outcome == "succeeded"
+        return found if time.monotonic() - self._ended_since > (SILENT_SECONDS if silent else SETTLE_SECONDS) else None
 
     def wait(self) -> None:
         until = time.monotonic() + EXIT_SECONDS
         while time.monotonic() < until:
-            view = self.hub.view(self.names.job)
-            if (view.listed and view.rayjob is None) or _job_status(view) in ("SUCCEEDED", "FAILED", "STOPPED"):
+            self._look()
+            view, seen = self._view, self._seen
+            if self._missing or (seen and seen.phase == "ended") or (view and self._moved(view)):
                 return
             time.sleep(POLL_SECONDS)
 
-    def explained(self) -> tuple[Outcome, Failure] | None:
-        view = self.hub.view(self.names.job)
-        found = self._eye.explains(view)
-        if found is None or found.outcome is None or found.failure is None:
+    def explained(self, outcome: Outcome) -> tuple[Outcome, Failure] | None:
+        self._look()
+        found = self._eye.explains(self._view) if self._view is not None else None
+        if found is not None and found.outcome is not None and found.failure is not None:
+            return found.outcome, found.failure
+        if outcome != "cancelled":
             return None
-        return found.outcome, found.failure
+        # Nobody sent a stop: whatever ended the driver took its pods, or stopped the Ray job.
+        return self._found() or ("preempted", made_room())
 
     def end(self, outcome: Outcome, why: Failure | None = None) -> Iterator[str]:
         yield from keep_evidence(self._eye, self.hub, self.names, self.path, outcome, why, private=self.private)
@@ -157,7 +163,7 @@ class RayJobCarrier:
             return "preempted", Failure(type="Preempted", text=text, code="preempted")
         if seen.phase != "ended":
             return None
-        if self.process is not None and seen.failure is not None and TAKEN in seen.failure.trace:
+        if self.process is not None and seen.failure is not None and TAKEN.search(f"{seen.text} {seen.failure.trace}"):
             text = "its entrypoint was started a second time, which one attempt does not allow"
             return "preempted", Failure(type="Preempted", text=text, code="preempted")
         if seen.outcome == "succeeded" or seen.failure is None:
@@ -170,7 +176,9 @@ class RayJobCarrier:
 
     def _moved(self, view: View) -> bool:
         """Whether the RayJob has left the Ray cluster that its entrypoint began on."""
-        job = view.rayjob or {}
+        job = view.rayjob
+        if job is None:
+            return False
         if job["spec"].get("suspend") or (job.get("status") or {}).get("jobDeploymentStatus") == "Suspending":
             return True
         on = self._cluster_name()
@@ -189,7 +197,3 @@ class RayJobCarrier:
             return self.hub.api.get(RAYJOBS, self.names.job) is None
         except FactoryError:
             return False
-
-
-def _job_status(view: View) -> str:
-    return str(((view.rayjob or {}).get("status") or {}).get("jobStatus", ""))

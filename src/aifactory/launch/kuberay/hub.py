@@ -13,11 +13,21 @@ from aifactory.launch.clusters.kube import KubeCluster
 from aifactory.launch.kuberay.api import Api
 from aifactory.launch.kuberay.belonging import Followed, Json, followed
 from aifactory.launch.kuberay.queues import Queues
-from aifactory.launch.kuberay.wire.kinds import EVENTS, POD_GROUPS, PODS, RAYCLUSTERS, RAYJOBS, WORKLOADS, Kind
+from aifactory.launch.kuberay.wire.kinds import (
+    EVENTS,
+    NODES,
+    POD_GROUPS,
+    PODS,
+    RAYCLUSTERS,
+    RAYJOBS,
+    WORKLOADS,
+    Kind,
+)
 from aifactory.launch.kuberay.wire.watching import Changed, Deleted, Event, Listed, Watch
 
 IDLE_SECONDS = 120.0
-AGAIN_SECONDS = 5.0
+AGAIN_SECONDS = 15.0
+RECENT = 10
 
 
 @dataclass(frozen=True)
@@ -30,6 +40,7 @@ class View:
     events: list[Json]
     workload: Json | None
     podgroup: Json | None
+    nodes: list[Json]
     listed: bool
 
 
@@ -59,13 +70,16 @@ class Hub:
         """Of the RayJob of this name. Never waits for the network."""
         self._start()
         with self._lock:
+            pods = self._objects(PODS, job)
+            on = {pod["spec"].get("nodeName") for pod in pods}
             return View(
                 rayjob=_newest(self._objects(RAYJOBS, job)),
                 raycluster=_newest(self._objects(RAYCLUSTERS, job)),
-                pods=self._objects(PODS, job),
+                pods=pods,
                 events=self._objects(EVENTS, job),
                 workload=_newest(self._objects(WORKLOADS, job)),
                 podgroup=_newest(self._objects(POD_GROUPS, job)),
+                nodes=[node for name in sorted(filter(None, on)) for node in self._objects(NODES, name)],
                 listed=self._stores[RAYJOBS].listed,
             )
 
@@ -126,7 +140,7 @@ class Hub:
 
     def _tell(self, line: str) -> None:
         with self._lock:
-            if not self._said or self._said[-1] != line:
+            if line not in self._said[-RECENT:]:
                 self._said.append(line)
 
     def _objects(self, kind: Kind, job: str) -> list[Json]:

@@ -44,6 +44,7 @@ class Look:
                 former=self.former,
                 workload=view.workload,
                 podgroup=view.podgroup,
+                nodes=view.nodes,
                 pending=self.hub.queues.pending(str(queue)) if waits else None,
                 priority=self.hub.queues.priority(str(priority)) if waits and priority else None,
                 others=self.hub.names(),
@@ -61,5 +62,6 @@ class Look:
             former=self.former,
             workload=view.workload,
             podgroup=view.podgroup,
+            nodes=view.nodes,
             others=self.hub.names(),
         )

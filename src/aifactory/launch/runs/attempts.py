@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from aifactory.channel import Closed, Process, Reader
+from aifactory.channel import Closed, Commands, Process, Reader
 from aifactory.channel.payloads import Failure
 from aifactory.channel.redact import safe_failure
 from aifactory.channel.safe import is_private
@@ -107,7 +107,8 @@ class Attempts:
         """How an attempt without a recorded end has ended, from its own files; None while it lives or may still begin.
 
         Succeeded, failed_code or cancelled by its last message; lost if its process is gone and there is none, or the
-        messages are damaged. A process of another machine can't be looked for: its backend is asked by who watches it.
+        messages are damaged; preempted if a cluster told it to end and nobody else. A process of another machine can't
+        be looked for: its backend is asked by who watches it.
         """
         path = self.path(attempt.number)
         process = Process.load(path) if attempt.backend == LOCAL else None
@@ -115,6 +116,8 @@ class Attempts:
         # Read after that look: what has gone says nothing more.
         closed = self._closed(path)
         if isinstance(closed, Closed):
+            if closed.outcome == "cancelled" and attempt.backend != LOCAL and not Commands(path).sent():
+                return "preempted", made_room()
             return closed.outcome, closed.error
         if not gone:
             return None
@@ -145,6 +148,12 @@ class Attempts:
                     old.number, old.backend, old.job, old.spec, old.started, body["outcome"], error, record.at
                 )
         return attempts, number
+
+
+def made_room() -> Failure:
+    """Of an attempt on a cluster whose driver was told to end, and not by a command: its pods had to go."""
+    text = "its driver was told to end, and nobody had asked this run to stop: its pods had to go"
+    return Failure(type="Preempted", text=text, code="preempted")
 
 
 def decide(newest: Attempt | None, *, tries: int = 1) -> Decision:

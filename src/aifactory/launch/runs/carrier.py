@@ -43,8 +43,9 @@ class Carrier(Protocol):
         """After the last message: until it has left by itself, for a bounded time."""
         ...
 
-    def explained(self) -> tuple[Outcome, Failure] | None:
-        """What was done to it from outside, which explains a driver that says that it failed or was told to stop."""
+    def explained(self, outcome: Outcome) -> tuple[Outcome, Failure] | None:
+        """What was done to it from outside, which explains a driver that says that it failed, or that it was cancelled
+        although nobody had asked it to stop. `outcome` is what the driver said."""
         ...
 
     def end(self, outcome: Outcome, why: Failure | None = None) -> Iterator[str]:

@@ -65,7 +65,7 @@ class Processes:
         while self.process is not None and self.process.alive() and time.monotonic() < until:
             time.sleep(POLL_SECONDS)
 
-    def explained(self) -> tuple[Outcome, Failure] | None:
+    def explained(self, outcome: Outcome) -> tuple[Outcome, Failure] | None:
         return None
 
     def end(self, outcome: Outcome, why: Failure | None = None) -> Iterator[str]:

@@ -120,9 +120,9 @@ class Watch:
                 yield from self._cancel()
                 return
             if (late := self._late()) is not None:
-                yield Change(late)
+                yield Change(late.text)
                 yield from self._grace()
-                yield from self._finish("deadline", Failure(type="Deadline", text=late, code="deadline"))
+                yield from self._finish("deadline", late)
                 return
             time.sleep(POLL_SECONDS)
 
@@ -194,19 +194,20 @@ class Watch:
                 yield from self._blip(error)
             time.sleep(POLL_SECONDS)
 
-    def _late(self) -> str | None:
+    def _late(self) -> Failure | None:
+        """Which budget is over."""
         now, carrier, budgets = time.monotonic(), self.carrier, self.budgets
         took, why = now - carrier.since, f": {carrier.said}" if carrier.said else ""
-        if carrier.phase == "queued" and budgets.queue is not None and took > budgets.queue:
-            return f"deadline: the attempt has waited in its queue for more than {budgets.queue:g} s{why}"
-        if carrier.phase == "starting" and budgets.start is not None and took > budgets.start:
-            return f"deadline: the attempt did not come up within {budgets.start:g} s{why}"
-        if carrier.phase != "running":
-            return None
-        if budgets.run is not None and took > budgets.run:
-            return f"deadline: the attempt has taken more than {budgets.run:g} s"
-        if budgets.stall is not None and now - max(self._heard, carrier.since) > budgets.stall:
-            return f"deadline: no message and no log line for {budgets.stall:g} s"
+        quiet = now - max(self._heard, carrier.since)
+        for phase, name, limit, spent, text in (
+            ("queued", "queue", budgets.queue, took, "the attempt has waited in its queue for more than {} s{}"),
+            ("starting", "start", budgets.start, took, "the attempt did not come up within {} s{}"),
+            ("running", "run", budgets.run, took, "the attempt has taken more than {} s"),
+            ("running", "stall", budgets.stall, quiet, "no message and no log line for {} s"),
+        ):
+            if phase == carrier.phase and limit is not None and spent > limit:
+                said = f"deadline: {text.format(f'{limit:g}', why)}"
+                return Failure(type="Deadline", text=said, code=f"deadline_{name}")
         return None
 
     def _finish(self, outcome: Outcome, error: Failure | None) -> Iterator[Event]:
@@ -214,7 +215,7 @@ class Watch:
         for one that only tells of what was done to the attempt from outside."""
         done = None
         if outcome in ("failed_code", "cancelled") and not self.commands.sent():
-            done = self.carrier.explained()
+            done = self.carrier.explained(outcome)
         if done is not None:
             outcome, error = done
         for line in self.carrier.end(outcome, error):
