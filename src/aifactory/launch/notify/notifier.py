@@ -78,7 +78,7 @@ def notifier(project: Project, say: Say) -> Notifier:
         raise FactoryError(
             f"{project.root / FILE}: tool.aifactory.notify.{name} is wrong",
             found=first["msg"],
-            expected='webhook = "https://hooks.example/f" (or the variable AIFACTORY_NOTIFY_WEBHOOK), timeout_seconds, tries',
+            expected='webhook = "https://hooks.example/f" (or AIFACTORY_NOTIFY_WEBHOOK), timeout_seconds, tries',
             fix="correct that field",
             code="notify",
         ) from None
