@@ -187,6 +187,8 @@ def show(planned: Plan, answer: Answer) -> None:
     out.print(Text.assemble(("gate ", "bold"), "passes" if not answer.refusals else "would refuse it"))
     for refusal in answer.refusals:
         out.print(Text("\n".join(f"  {line}" for line in str(refusal).splitlines()), "red"))
+    if answer.waits:
+        out.print(Text("a launch waits for this data as long as its site allows (wait_seconds of sites.toml)", "dim"))
     if not answer.refusals:
         out.print(Text(f"launch it: {command(planned)}", "dim"), soft_wrap=True)
 

@@ -40,6 +40,7 @@ class EvaluateConfig(dg.Config):
     why: str = ""
     pins: list[str] = Field(default_factory=list)
     image: str | None = None
+    prefetch: bool = False
 
     def label(self) -> str:
         """How the run is called: the step, or the line."""
@@ -94,6 +95,7 @@ def _fresh(context: dg.OpExecutionContext, config: EvaluateConfig, origin: Origi
         why=config.why,
         pins=config.pins,
         image=config.image,
+        prefetch=config.prefetch,
         requester=requester(context.run),
         origin=origin.text,
     )

@@ -28,7 +28,7 @@ def test_a_rayjob_is_made_once_a_late_copier_is_done_and_never_on_half_of_it(
         file.write_text(f'[lab]\nview = "{tree}"\nwait_seconds = 0\n')
         with pytest.raises(GateRefused, match="data_absent"):
             flights("build-probe-000000000002", site="lab").launch(plan)
-        file.write_text(f'[lab]\nview = "{tree}"\nwait_seconds = 60\n')
+        file.write_text(f'[lab]\nview = "{tree}"\nwait_seconds = 120\n')
         with flight.launching(plan) as launched:
             until(lambda: flight.said("waits for data at the site lab"))
             *most, last = names(snapshot)

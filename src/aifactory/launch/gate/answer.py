@@ -9,6 +9,7 @@ from typing import Any
 from aifactory.launch.gate.facts import Facts
 from aifactory.launch.gate.gather import gather
 from aifactory.launch.gate.rules import gate
+from aifactory.launch.gate.site_rules import DATA
 from aifactory.launch.plans.allowance import split
 from aifactory.launch.plans.plan import Plan
 from aifactory.launch.refusal import Refusal
@@ -30,9 +31,16 @@ class Answer:
     def outcome(self) -> str:
         return "refused" if self.refusals else "passed"
 
+    @property
+    def waits(self) -> bool:
+        """Whether a launch would first wait, as long as its site allows: all that it lacks is data on its way."""
+        return bool(self.refusals) and {one.code for one in self.refusals} <= DATA
+
     def document(self) -> dict[str, Any]:
         """As JSON values, without the facts."""
         found: dict[str, Any] = {"outcome": self.outcome, "refusals": [asdict(one) for one in self.refusals]}
+        if self.waits:
+            found["waits"] = True
         if self.allowed:
             found |= {"allowed": [asdict(one) for one in self.allowed], "why": self.why}
         return found

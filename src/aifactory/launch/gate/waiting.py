@@ -44,7 +44,7 @@ class DataWait:
         if (self.directory / GATE).is_file():
             return
         answer = ask(self.plan, self.directory, project=self.project, ns=self.ns)
-        if answer.facts is not None and answer.refusals and {one.code for one in answer.refusals} <= DATA:
+        if answer.facts is not None and answer.waits:
             self._wait(get_site(answer.facts.site, self.project))
 
     def before_a_later_attempt(self) -> None:
