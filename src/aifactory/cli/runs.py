@@ -11,6 +11,7 @@ from aifactory.cli.output import JsonOption, console, person, print_json, print_
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from aifactory.channel import Failure
     from aifactory.launch.runs.summary import RunSummary
 
 
@@ -90,6 +91,7 @@ def _facts(run: str) -> dict[str, Any]:
         "context": Context.load(directory / "context.json").model_dump(mode="json"),
         "tries": [
             {
+                **_why(attempts.path(one.number), ended=one.outcome is not None, error=one.error),
                 "number": one.number,
                 "outcome": one.outcome,
                 "started": one.started,
@@ -100,6 +102,21 @@ def _facts(run: str) -> dict[str, Any]:
             for one in attempts.all()
         ],
         "messages": _messages(attempts.path(attempts.all()[-1].number)) if attempts.all() else [],
+    }
+
+
+def _why(attempt: Path, *, ended: bool, error: Failure | None) -> dict[str, Any]:
+    """Why it waits, or what mends it and where its evidence is."""
+    from aifactory.launch.runs.incident import FOLDER, Incident
+    from aifactory.launch.runs.reasons import fix_of
+    from aifactory.launch.runs.state import State
+
+    state = None if ended else State.load(attempt)
+    incident = Incident.load(attempt)
+    return {
+        "state": vars(state) if state is not None else None,
+        "fix": fix_of(error.code) if error is not None else "",
+        "incident": str(attempt / FOLDER) if incident is not None else None,
     }
 
 
@@ -141,6 +158,13 @@ def _show(facts: dict[str, Any]) -> None:
         )
         if one["error"]:
             out.print(Text(f"             {one['error']['type']}: {one['error']['text']}"))
+        if one["state"]:
+            since = f" since {one['state']['since']}" if one["state"]["since"] else ""
+            out.print(Text(f"             {one['state']['phase']}{since}: {one['state']['text']}"))
+        if one["fix"]:
+            out.print(Text(f"             fix: {one['fix']}"))
+        if one["incident"]:
+            out.print(Text(f"             evidence {one['incident']}"))
         out.print(Text(f"             log {one['log']}"))
     for message in facts["messages"]:
         told = _told(message)

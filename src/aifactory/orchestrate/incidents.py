@@ -7,8 +7,8 @@ from typing import Any
 
 import dagster as dg
 
-from aifactory.launch.kuberay.observe import fix_of
 from aifactory.launch.runs.incident import FOLDER, Incident
+from aifactory.launch.runs.reasons import fix_of
 from aifactory.launch.runs.result import RunResult
 from aifactory.orchestrate.tables import table
 

@@ -22,6 +22,7 @@ from aifactory.launch.runs.attempts import Attempt, made_room
 from aifactory.launch.runs.carrier import Phase
 from aifactory.launch.runs.phases import Phases
 from aifactory.launch.runs.result import Outcome
+from aifactory.launch.runs.state import State
 
 SETTLE_SECONDS, SILENT_SECONDS = 3.0, 20.0
 """A mount may show the last message later than the API server tells of the end."""
@@ -100,6 +101,7 @@ class RayJobCarrier:
             self._on = self._on or on
         if seen.phase != "ended" and not (self._told and self._told[0] == phase and seen.same(self._told[1])):
             self._told = (phase, seen)
+            State(phase, seen.code, seen.text, seen.since or "").save(self.path)
             said = seen.line() if seen.phase == phase else f"{phase}: {seen.text}"
             lines.append(f"attempt {self.names.attempt} {said}")
         return lines

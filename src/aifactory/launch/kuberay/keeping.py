@@ -38,8 +38,8 @@ def keep_evidence(
     if incident is None:
         yield f"the evidence of attempt {names.attempt} could not be kept"
     else:
-        missing = f"; not to be had: {', '.join(incident.missing)}" if incident.missing else ""
-        yield f"evidence of attempt {names.attempt}: {len(incident.files)} files in {FOLDER}/{missing}"
+        missing = f"; {len(incident.missing)} more could not be had" if incident.missing else ""
+        yield f"evidence of attempt {names.attempt}: {len(incident.files)} files in its {FOLDER}/{missing}"
 
 
 def verdict(last: Seen, outcome: Outcome, why: Failure | None) -> Seen:

@@ -8,9 +8,9 @@ from typing import Any
 
 from aifactory.channel.payloads import Failure
 from aifactory.launch.kuberay.observe.objects import Objects, one_line, part, text
-from aifactory.launch.kuberay.observe.reasons import REASONS
 from aifactory.launch.kuberay.observe.seen import Seen
 from aifactory.launch.kuberay.observe.struck import KILLED, ended_containers, struck
+from aifactory.launch.runs.reasons import REASONS
 
 DEPLOYED = ("Complete", "Failed", "ValidationFailed")
 ENDED = ("SUCCEEDED", "FAILED", "STOPPED")

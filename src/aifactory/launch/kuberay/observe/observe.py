@@ -11,9 +11,9 @@ from aifactory.launch.kuberay.observe.asked import asked, in_words, pods_asked
 from aifactory.launch.kuberay.observe.ending import conclude, ended
 from aifactory.launch.kuberay.observe.objects import Objects, text
 from aifactory.launch.kuberay.observe.pods import ready, scheduler_says, troubles, unplaced
-from aifactory.launch.kuberay.observe.reasons import REASONS
 from aifactory.launch.kuberay.observe.seen import Seen, parse_time
 from aifactory.launch.kuberay.observe.struck import struck
+from aifactory.launch.runs.reasons import REASONS
 
 PATIENCE_SECONDS = 600.0
 """How long a wait that only a person can end goes on."""

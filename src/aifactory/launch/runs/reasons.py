@@ -102,6 +102,7 @@ _ENDED = (
         _INFRA,
         "a container used more memory than its limit",
         "ask for a shape with more memory, or a smaller batch",
+        again=True,
     ),
     _ends(
         "killed",
