@@ -141,6 +141,7 @@ class TcpProxy:
     async def _cut(self, which: Callable[[Any], bool]) -> int:
         chosen = [one for one in self._links if which(one.about)]
         for one in chosen:
+            self._links.discard(one)  # now, and not when its task notices: nobody counts it twice
             reset(one.client)
             if one.server is not None:
                 one.server.transport.abort()
@@ -194,6 +195,7 @@ class TcpProxy:
 def reset(writer: Writer) -> None:
     """End a connection by RST, as a machine that crashed does."""
     plain = writer.get_extra_info("socket")
-    with contextlib.suppress(OSError):
-        plain.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+    if plain is not None:  # else it has ended meanwhile
+        with contextlib.suppress(OSError):
+            plain.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
     writer.transport.abort()
