@@ -128,9 +128,9 @@ def kept(environment: Mapping[str, str]) -> Kube | None:
 def start(arguments: Sequence[str], *, say: Callable[[str], None], dashboards: str | None = None) -> Kube:
     """A new cluster; `arguments` are those of `cluster/up`. Programs that are missing are built first, which takes up
     to half an hour once; `say` is told line by line. `stop` ends it."""
-    _sweep()
+    sweep()
     state = Path(tempfile.mkdtemp(prefix=PREFIX))
-    (state / OWNER).write_text(_born(os.getpid()))
+    (state / OWNER).write_text(born(os.getpid()))
     env = {name: value for name, value in os.environ.items() if name != "AIFACTORY_KUBE_DASHBOARDS"}
     if dashboards:
         env["AIFACTORY_KUBE_DASHBOARDS"] = dashboards
@@ -166,15 +166,15 @@ def stop(kube: Kube) -> None:
     _run([SCRIPTS / "down", "--state", str(kube.state)], dict(os.environ))
 
 
-def _sweep() -> None:
+def sweep() -> None:
     """End the clusters whose session was killed, and could not."""
     for owner in Path(tempfile.gettempdir()).glob(f"{PREFIX}*/{OWNER}"):
         known = owner.read_text()
-        if known != _born(int(known.split()[0])) and (owner.parent / "pids").is_dir():
+        if known != born(int(known.split()[0])) and (owner.parent / "pids").is_dir():
             _run([SCRIPTS / "down", "--state", str(owner.parent)], dict(os.environ))
 
 
-def _born(pid: int) -> str:
+def born(pid: int) -> str:
     """The process and when it started, which tells it from a later one of that number."""
     try:
         return f"{pid} {Path(f'/proc/{pid}/stat').read_text().rpartition(')')[2].split()[19]}"
