@@ -53,7 +53,17 @@ CLUSTER = frozenset(
         "node_lost",
         "pod_refused",
     }
-    | {"kueue_no_priority", "kueue_no_queue", "oom_kill", "pod_killed", "pod_lost", "preempted", "stopped", "submitter"}
+    | {
+        "kueue_no_priority",
+        "kueue_no_queue",
+        "oom_kill",
+        "oom_starts",
+        "pod_killed",
+        "pod_lost",
+        "preempted",
+        "stopped",
+        "submitter",
+    }
 )
 """Codes of how a cluster ended an attempt: their texts hold names and numbers of Kubernetes' objects, and none of what
 a container printed (`aifactory.launch.kuberay.observe`)."""

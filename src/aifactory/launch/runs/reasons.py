@@ -75,6 +75,7 @@ _STARTING = (
     _hopeless("init_fails", "an init container fails", "read its log in the attempt's `incident/`"),
     _waits("mounts", "a volume can't be mounted", "see whether the claim is bound, and the directory there"),
     _hopeless("container_config", "a container can't be made as it is described", "mend what its message names"),
+    _hopeless("oom_starts", "a container is killed for memory while it comes up", "ask for a shape with more memory"),
     _hopeless("crash_loop", "a container ends as soon as it is started", "read its log in the attempt's `incident/`"),
     _waits("unready", "not all pods of the Ray cluster are ready"),
     _waits("driver", "the Ray cluster is ready, the driver is being started"),

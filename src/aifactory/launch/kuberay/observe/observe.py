@@ -18,6 +18,7 @@ from aifactory.launch.runs.reasons import REASONS
 PATIENCE_SECONDS = 600.0
 """How long a wait that only a person can end goes on."""
 TAKEN_SECONDS = 30.0
+WRONG = 60
 
 
 def observe(
@@ -106,7 +107,8 @@ def _alive(objects: Objects, now: datetime) -> Seen:
     if job == "RUNNING" or (job and text(objects.status, "jobDeploymentStatus") == "Running" and job != "PENDING"):
         return _running(objects)
     without_node = [pod for pod in objects.pods if unplaced(pod)]
-    if without_node:
+    # What is wrong with a pod that has its place is not mended by more room.
+    if without_node and not any(one.weight >= WRONG for one in troubles(objects)):
         return _for_nodes(objects, without_node)
     return _starting(objects, now)
 

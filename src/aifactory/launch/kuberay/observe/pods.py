@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from aifactory.launch.kuberay.observe.asked import limit_of
 from aifactory.launch.kuberay.observe.objects import (
     Json,
     Objects,
@@ -17,7 +18,7 @@ from aifactory.launch.kuberay.observe.objects import (
     text,
     when,
 )
-from aifactory.launch.kuberay.observe.struck import died
+from aifactory.launch.kuberay.observe.struck import deleted, died, oom
 
 _MISSING = re.compile(
     r"not found|manifest unknown|does not exist|unauthorized|authentication required|denied|forbidden|"
@@ -84,18 +85,25 @@ def _container(kind: str, status: Json, pod: Json, objects: Objects) -> Trouble 
     since = text(pod, "status", "startTime")
     waiting, running = part(status, "state", "waiting"), part(status, "state", "running")
     last = part(status, "lastState", "terminated") or part(status, "state", "terminated")
-    reason, message = text(waiting, "reason"), one_line(text(waiting, "message"))
+    reason, message = text(waiting, "reason"), text(waiting, "message")
     image = text(status, "image")
     if reason in _PULL:
         return _pull(pod, reason, message, image, since, objects)
     if reason in _CONFIG:
-        return Trouble("container_config", f"{pod_name}: {name}: {reason}: {message}", since, 80)
+        return Trouble("container_config", f"{pod_name}: {name}: {reason}: {one_line(message)}", since, 80)
     if kind == "init" and text(last, "reason") and last.get("exitCode") not in (0, None):
         said = f"{pod_name}: init container {name} ended with exit code {last.get('exitCode')}"
         return Trouble("init_fails", said, text(last, "finishedAt") or since, 85)
+    if kind == "main" and text(last, "reason") == "OOMKilled":
+        return Trouble(
+            "oom_starts", oom(name, pod_name, limit_of(part(pod, "spec"), name)), text(last, "finishedAt"), 86
+        )
     if reason == "CrashLoopBackOff":
         said = f"{pod_name}: {name} ends as soon as it is started (exit code {last.get('exitCode', 'unknown')})"
         return Trouble("crash_loop", said, text(last, "finishedAt") or since, 85)
+    if kind == "main" and (code := part(status, "state", "terminated").get("exitCode")):
+        said = f"{pod_name}: {name} ended with exit code {code} before the Ray cluster was ready"
+        return Trouble("crash_loop", said, text(last, "finishedAt"), 84)
     if kind == "init" and running:
         # Every worker waits like this until the head answers.
         return Trouble("init", f"{pod_name}: init container {name} runs", text(running, "startedAt"), 20)
@@ -107,9 +115,9 @@ def _container(kind: str, status: Json, pod: Json, objects: Objects) -> Trouble 
 def _pull(pod: Json, reason: str, message: str, image: str, since: str, objects: Objects) -> Trouble:
     name = name_of(pod)
     told = [
-        one_line(text(one, "message"))
+        text(one, "message")
         for one in objects.of("Pod", "Failed")
-        if text(one, "involvedObject", "name") == name and "pull" in text(one, "message").lower()
+        if text(one, "involvedObject", "name") == name and text(one, "message").startswith("Failed to pull")
     ]
     # "Back-off pulling image" says nothing: the event before it has the registry's words.
     why = next((one for one in [message, *reversed(told)] if one and not one.startswith("Back-off")), message)
@@ -122,7 +130,7 @@ def _pull(pod: Json, reason: str, message: str, image: str, since: str, objects:
 
 def _inner(message: str) -> str:
     # The runtime wraps its error some times over, each time with the image's name.
-    return message.rsplit("desc = ", 1)[-1]
+    return one_line(message.rsplit("desc = ", 1)[-1].rsplit('": ', 1)[-1])
 
 
 def _pulling(pod: Json, objects: Objects) -> tuple[str, str] | None:
@@ -157,6 +165,8 @@ def _die(objects: Objects) -> list[Trouble]:
     if len(events) < 2:
         return []
     _, code, reason = died(events[-1]) or ("", 0, "")
+    if reason == "OOMKilled" and (blow := deleted(events[-1], objects)):
+        return [Trouble("oom_starts", blow.text, text(events[0], "firstTimestamp") or when(events[0]), 86)]
     what = "the head's pod" if events[-1].get("reason") == "DeletedHeadPod" else "a worker's pod"
     how = f"exit code {code}, {reason}" if reason else "how is not told"
     said = f"{what} ends as soon as it is started, again and again ({how})"

@@ -89,7 +89,7 @@ def _blows(objects: Objects) -> Iterator[Blow | None]:
     for event in objects.of("Pod"):
         yield _told(event)
     for event in objects.of("RayCluster"):
-        yield _deleted(event, objects)
+        yield deleted(event, objects)
     yield _replaced(objects)
 
 
@@ -108,7 +108,7 @@ def _of(pod: Json, lost: set[str]) -> Iterator[Blow]:
         for state in (part(status, "state", "terminated"), part(status, "lastState", "terminated")):
             container, at = text(status, "name"), text(state, "finishedAt")
             if text(state, "reason") == "OOMKilled":
-                yield Blow("oom_kill", _oom(container, name, limit_of(part(pod, "spec"), container)), at)
+                yield Blow("oom_kill", oom(container, name, limit_of(part(pod, "spec"), container)), at)
             elif state.get("exitCode") == KILLED:
                 yield Blow("pod_killed", f"{container} of {name} was killed (SIGKILL)", at)
 
@@ -126,7 +126,8 @@ def _told(event: Json) -> Blow | None:
     return None
 
 
-def _deleted(event: Json, objects: Objects) -> Blow | None:
+def deleted(event: Json, objects: Objects) -> Blow | None:
+    """A kill, by the event with which the operator took the pod away."""
     found = died(event)
     if found is None:
         return None
@@ -134,7 +135,7 @@ def _deleted(event: Json, objects: Objects) -> Blow | None:
     spec = part(template_of(objects.rayjob, DELETED[text(event, "reason")]), "spec")
     container = text(next(iter(items(spec, "containers")), None), "name") or "a container"
     if reason == "OOMKilled":
-        return Blow("oom_kill", _oom(container, pod, limit_of(spec, container)), when(event))
+        return Blow("oom_kill", oom(container, pod, limit_of(spec, container)), when(event))
     return Blow("pod_killed", f"{container} of {pod} was killed (SIGKILL)", when(event)) if code == KILLED else None
 
 
@@ -152,5 +153,6 @@ def _replaced(objects: Objects) -> Blow | None:
     return Blow("pod_lost", f"{gone} {how}, and the operator made another", when(made[wanted]))
 
 
-def _oom(container: str, pod: str, limit: str) -> str:
+def oom(container: str, pod: str, limit: str) -> str:
+    """The sentence, with the limit where there is one."""
     return f"{container} of {pod} was killed for memory" + (f", its limit is {limit}" if limit else "")
