@@ -21,6 +21,7 @@ FILES = {
     "docker/train.Dockerfile": "FROM scratch\n",
     "images.toml": "",
     "clusters.toml": "",
+    "sites.toml": "",
     "README.md": "",
     "locks/crossing.lock": "presidio-analyzer==1\n",
     "docker/crossing.Dockerfile": "FROM scratch\n",

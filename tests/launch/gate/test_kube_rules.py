@@ -107,3 +107,19 @@ def test_an_image_is_run_again_by_the_reference_that_its_run_recorded(own_lab: L
     ]
     assert "image_not_pinned" not in codes[0]
     assert "image_not_pinned" in codes[1]
+
+
+def test_a_re_execution_keeps_what_was_asked_for_and_goes_to_the_site_of_today(
+    own_lab: Lab, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from aifactory.launch import plan
+
+    for name, value in own_lab.environment.items():
+        if name.startswith("AIFACTORY_"):
+            monkeypatch.setenv(name, value)
+    publish_all(own_lab.ns)
+    own_lab.write("clusters.toml", example())
+    first = plan(RECIPE, cluster="lab", shape="1xh200", project=own_lab.project, ns=own_lab.ns)
+    own_lab.write("clusters.toml", example().replace('site = "lab"', 'site = "attic"'))
+    again = first.again(requester="bob", parent_run="train-tiny-1", origin="")
+    assert (again.hash, again.context.shape, again.context.site) == (first.hash, "1xh200", "attic")

@@ -78,8 +78,10 @@ class Plan:
 
     def again(self, *, requester: str, parent_run: str | None, origin: str) -> Plan:
         """The same spec for what it was resolved for then, whatever it has been resolved for since, and asked for in
-        the same way; under the grants of today."""
-        today = {"root": str(Namespace.open().root), "grants": load_grants(Project.current())}
+        the same way; under the grants of today, at the site that its cluster mounts today."""
+        project = Project.current()
+        site = placed(self.context.cluster, self.context.shape, self.spec, project).get("site")
+        today = {"root": str(Namespace.open().root), "grants": load_grants(project), "site": site}
         asked = {"requester": requester, "parent_run": parent_run, "origin": origin}
         return replace(self, context=self.context.evolve({**today, **asked}))
 
