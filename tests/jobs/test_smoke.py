@@ -109,7 +109,8 @@ def test_a_green_one_proves_the_image_which_is_skipped_from_then_on(
     assert [(one["name"], one["outcome"]) for one in found["steps"]] == [(name, "green") for name in STEPS]  # type: ignore[attr-defined]
     directory = ns.root / "public" / "runs" / str(found["run"])
     inner = directory / "public" / "runs"
-    undisturbed, killed = ((inner / name / "attempts").glob("0*") for name in ("undisturbed", "killed-1"))
+    names = ("attempt-1-undisturbed", "attempt-1-killed-1")
+    undisturbed, killed = ((inner / name / "attempts").glob("0*") for name in names)
     assert (len(list(undisturbed)), len(list(killed))) == (1, 2)
     (proof,) = verifications(ns, "train")
     assert (proof.digest, proof.run) == (found["image"], found["run"])

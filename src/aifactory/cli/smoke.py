@@ -28,7 +28,7 @@ def smoke_command(
     from aifactory.launch import SmokeTarget, launch, load_clusters, plan, run_name
     from aifactory.launch.scope import Scope
     from aifactory.launch.smoke.claim import claim
-    from aifactory.launch.smoke.finish import oci_of, prove, steps_of
+    from aifactory.launch.smoke.finish import prove, steps_of
     from aifactory.launch.smoke.gone import gone
     from aifactory.launch.smoke.settings import require_smoke
     from aifactory.namespace import Namespace
@@ -47,7 +47,7 @@ def smoke_command(
         deadline_seconds=settings.deadline_seconds,
         requester=f"person:{person()}",
     )
-    oci, name = oci_of(planned, project), run_name("smoke", cluster)
+    name = run_name("smoke", cluster)
     if (other := claim(planned, name, requester=f"person:{person()}", ns=ns)) is not None:
         say(f"{other} is at this image on {cluster}: nothing to do")
         return
@@ -56,7 +56,7 @@ def smoke_command(
     steps = steps_of(result.directory)
     if result.succeeded:
         gone(result, load_clusters(project).get(cluster))
-        prove(planned, result, oci, settings.version, ns=ns)
+        prove(planned, result, settings.version, ns=ns, project=project)
     if as_json:
         print_json(
             {

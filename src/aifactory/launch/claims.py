@@ -50,7 +50,7 @@ def claim(plan: Plan, run: str, *, always: bool, requester: str, ns: Namespace |
             return None
         if not always:
             for record in reversed(records):
-                state = state_of(Attempts(root / "runs" / str(record.body["run"])), record.at)
+                state = _state(Attempts(root / "runs" / str(record.body["run"])), record.at)
                 if state is not None:
                     return Claimant(str(record.body["run"]), state)
             if (other := _elsewhere(plan, ns)) is not None:
@@ -74,8 +74,7 @@ def _elsewhere(plan: Plan, ns: Namespace) -> Claimant | None:
     return None
 
 
-def state_of(attempts: Attempts, claimed: str) -> str | None:
-    """`live` or `succeeded`; None for a claimant that is neither. `claimed`: when it claimed (UTC, ISO 8601)."""
+def _state(attempts: Attempts, claimed: str) -> str | None:
     newest = attempts.newest()
     if newest is None:
         young = datetime.now(UTC) - datetime.fromisoformat(claimed) < STARTING

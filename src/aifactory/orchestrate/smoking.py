@@ -11,7 +11,7 @@ from aifactory.launch.clusters.registry import load_clusters
 from aifactory.launch.notify.notifier import notifier
 from aifactory.launch.scope import Scope
 from aifactory.launch.smoke.claim import claim
-from aifactory.launch.smoke.finish import oci_of, prove, red, steps_of
+from aifactory.launch.smoke.finish import prove, red, steps_of
 from aifactory.launch.smoke.gone import gone
 from aifactory.launch.smoke.settings import SmokeSettings, require_smoke
 from aifactory.namespace import Namespace
@@ -47,7 +47,6 @@ def smoke(context: dg.OpExecutionContext, config: SmokeConfig) -> None:
         name, chosen = planned(
             context, "smoke", config.cluster, lambda origin: _fresh(context, config, origin, settings)
         )
-        oci = oci_of(chosen, project)
         other = claim(chosen, name, requester=requester(context.run), ns=ns)
     except FactoryError as error:
         raise failure(error) from error
@@ -62,7 +61,7 @@ def smoke(context: dg.OpExecutionContext, config: SmokeConfig) -> None:
             raise _red(result, config.cluster)
         try:
             seconds = gone(result, load_clusters(project).get(config.cluster))
-            proof = prove(chosen, result, oci, settings.version, ns=ns)
+            proof = prove(chosen, result, settings.version, ns=ns, project=project)
         except FactoryError as error:
             raise failure(error) from error
     except dg.Failure as error:

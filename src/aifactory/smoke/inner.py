@@ -41,8 +41,8 @@ class Inner:
 
     def __init__(self, job: Job, name: str):
         self._job, self.name = job, name
-        # Where it stands says its class, as for every run.
-        self.directory = job.directory / "public" / "runs" / name
+        # Where it stands says its class, as for every run. A smoke that was preempted begins anew in another place.
+        self.directory = job.directory / "public" / "runs" / f"attempt-{job.attempt}-{name}"
         suites = job.spec.inputs_of("suite")
         inputs = tuple(ref for ref in job.spec.inputs if ref not in suites)
         self.spec = RunSpec(kind="train", config=job.spec.train, inputs=inputs, image=job.spec.image)

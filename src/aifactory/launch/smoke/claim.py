@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
-from aifactory.launch.claims import state_of
+from datetime import UTC, datetime
+from pathlib import Path
+
+from aifactory.launch.claims import STARTING
 from aifactory.launch.plans.plan import Plan
-from aifactory.launch.runs.attempts import Attempts
+from aifactory.launch.runs.summary import RUNS
+from aifactory.launch.smoke.known import past
 from aifactory.namespace import Namespace
 from aifactory.namespace.identities import writer_of
 from aifactory.store import Journal, JournalConflict, digest
@@ -23,7 +27,7 @@ def claim(plan: Plan, run: str, *, requester: str, ns: Namespace | None = None) 
             return None
         for record in reversed(records):
             other = str(record.body["run"])
-            if state_of(Attempts(root / "runs" / other), record.at) == "live":
+            if _live(root / RUNS / other, record.at):
                 return other
         try:
             body = {"run": run, "spec": plan.hash, "requester": requester}
@@ -31,3 +35,10 @@ def claim(plan: Plan, run: str, *, requester: str, ns: Namespace | None = None) 
         except JournalConflict:
             continue
         return None
+
+
+def _live(directory: Path, claimed: str) -> bool:
+    """Whether the run is at it, or is about to be; one that the gate refused is not."""
+    if (directory / "context.json").is_file():
+        return past(directory).state == "live"
+    return datetime.now(UTC) - datetime.fromisoformat(claimed) < STARTING

@@ -60,11 +60,11 @@ def oci_of(plan: Plan, project: Project) -> str:
     return oci
 
 
-def prove(plan: Plan, result: RunResult, oci: str, version: int, *, ns: Namespace) -> Verification:
+def prove(plan: Plan, result: RunResult, version: int, *, ns: Namespace, project: Project) -> Verification:
     """Record that the run, which succeeded, proves the image on its cluster; once, whoever comes back.
 
     Raises FactoryError, code "smoke_report", unless every step of its report is green: an exit code alone proves
-    nothing.
+    nothing; "image_not_pinned" as `oci_of`.
     """
     steps = steps_of(result.directory)
     if not steps or any(step.outcome != "green" for step in steps):
@@ -75,6 +75,7 @@ def prove(plan: Plan, result: RunResult, oci: str, version: int, *, ns: Namespac
             fix="smoke the image again",
             code="smoke_report",
         )
+    oci = oci_of(plan, project)
     one = Verification(plan.spec.image.digest, oci, result.run, plan.context.cluster, smoke=version)
     if not any((known.run, known.digest) == (one.run, one.digest) for known in verifications(ns, IMAGE)):
         record(ns, "public", IMAGE, one)
