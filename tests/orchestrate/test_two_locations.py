@@ -74,7 +74,7 @@ def test_sensors_and_schedules_of_the_two_are_told_apart(two: Two) -> None:
         for repository in entry["locationOrLoadError"]["repositories"]
         for one in (*repository["sensors"], *repository["schedules"])
     ]
-    assert len(found) == len(set(found)) == 8
+    assert len(found) == len(set(found)) == 2 * len({name.partition("__")[0] for name in found})
 
 
 def test_a_training_of_the_other_class_is_refused_and_names_its_location(two: Two) -> None:
