@@ -56,6 +56,8 @@ LOCAL_SWITCHES = {
 }
 OBJECT_STORE_BYTES = 128 * 2**20
 KILL_SECONDS = 3.0
+TRIES = 3
+SLOW = "timed out during startup"
 
 
 def train_with_ray(job: Job, seat: Seat) -> None:
@@ -156,19 +158,10 @@ def _ray(seat: Seat, *, local: bool) -> Iterator[Path]:
     os.environ.setdefault("RAY_AUTH_MODE", "token")
     os.environ.setdefault("RAY_AUTH_TOKEN", secrets.token_hex(32))
     handlers = {number: signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGINT)}
-    import ray
-
     temporary = _temporary_directory()
     abrupt = True
     try:
-        ray.init(
-            address="local",
-            num_cpus=seat.config.parallelism.workers,
-            include_dashboard=False,
-            object_store_memory=OBJECT_STORE_BYTES,
-            log_to_driver=False,
-            _temp_dir=str(temporary),
-        )
+        _begin(seat.config.parallelism.workers, temporary)
         # Ray takes SIGTERM for itself: a stop would end the process before it has said so.
         for number, handler in handlers.items():
             signal.signal(number, handler)
@@ -177,6 +170,29 @@ def _ray(seat: Seat, *, local: bool) -> Iterator[Path]:
     finally:
         _end(abrupt=abrupt)
         shutil.rmtree(temporary, ignore_errors=True)
+
+
+def _begin(workers: int, temporary: Path) -> None:
+    """Start Ray. On a machine whose cores are busy its parts may give each other up: then once more."""
+    import ray
+
+    for left in reversed(range(TRIES)):
+        try:
+            ray.init(
+                address="local",
+                num_cpus=workers,
+                include_dashboard=False,
+                object_store_memory=OBJECT_STORE_BYTES,
+                log_to_driver=False,
+                _temp_dir=str(temporary),
+            )
+        except Exception as error:
+            if SLOW not in str(error) or not left:
+                raise
+            print(f"Ray did not start in time, {left} tries are left: {error}", flush=True)
+            _end(abrupt=True)
+        else:
+            return
 
 
 def _end(*, abrupt: bool) -> None:
