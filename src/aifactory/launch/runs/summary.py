@@ -119,6 +119,8 @@ def summary(directory: Path, *, away: bool = False) -> RunSummary:
 def _about(spec: RunSpec, context: Context) -> str:
     if spec.kind == "build":
         return spec.build.key
+    if spec.kind == "smoke":
+        return f"image {spec.image.digest[:16]} on {context.cluster}"
     if spec.kind == "evaluate":
         if models := spec.inputs_of("model"):
             return models[0].name
