@@ -108,7 +108,7 @@ def test_missing_rights_and_accounts_with_rights_are_broken(space: Space, lab: K
     space.kubectl("create", "rolebinding", "run", "--clusterrole=edit", f"--serviceaccount={space.name}:factory-public")
     found = lines(lab)
     assert found["rights"].state == "broken"
-    assert "may not create, get, list, watch, delete rayjobs.ray.io" in found["rights"].text
+    assert "may not create, get, list, watch, patch, delete rayjobs.ray.io" in found["rights"].text
     assert ROLE in found["rights"].fix
     assert found["account factory-public"].state == "broken"
     assert "create pods" in found["account factory-public"].text

@@ -31,7 +31,7 @@ class Right:
 
 READ: tuple[Verb, ...] = ("get", "list", "watch")
 RIGHTS = (
-    Right("ray.io", "rayjobs", ("create", *READ, "delete"), "a run is a RayJob"),
+    Right("ray.io", "rayjobs", ("create", *READ, "patch", "delete"), "a run is a RayJob"),
     Right("ray.io", "rayclusters", (*READ, "delete"), "a Ray cluster without a job is swept"),
     Right("", "secrets", ("create", "get", "list", "patch", "delete"), "each Ray cluster has a token of its own"),
     Right("", "configmaps", ("create", "get", "list", "patch", "delete"), "the spec travels in one"),
