@@ -68,6 +68,8 @@ def build_rayjob(plan: Plan, cluster: KubeCluster, asked: Asked) -> dict[str, An
             "PYTHONHASHSEED": "0",
             "PYTHONNOUSERSITE": "1",
             "PYTHONUNBUFFERED": "1",
+            # A job that is stopped through Ray is killed after this: 3 s would leave it no time to save.
+            "RAY_JOB_STOP_WAIT_TIME_S": str(shape.grace_seconds),
             # A raylet ends when its agent isn't there in time, and on a busy node 30 s are too few.
             "RAY_agent_register_timeout_ms": "300000",
             "USER": "factory",
