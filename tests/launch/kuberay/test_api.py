@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import json
 import os
+import subprocess
 import threading
 import time
 import urllib.request
@@ -55,6 +56,8 @@ def away(kube: Kube, seconds: float) -> Iterator[None]:
     finally:
         timer.join()
         kube.up_again()
+        # Ready is said before every controller and webhook is reached again: whoever comes next needs these.
+        until(lambda: creates(kube), 120)
 
 
 @contextmanager
@@ -94,6 +97,15 @@ def compact(kube: Kube) -> None:
 
     revision = ask("range", {"key": base64.b64encode(b"x").decode()})["header"]["revision"]
     ask("compaction", {"revision": revision, "physical": True})
+
+
+def creates(kube: Kube) -> bool:
+    try:
+        kube.kubectl("create", "namespace", "probe", "--dry-run=server", timeout=20)
+        kube.kubectl("create", "serviceaccount", "probe", "--dry-run=server", timeout=20)
+    except subprocess.SubprocessError:
+        return False
+    return True
 
 
 def code_of(call: Callable[[], object]) -> str:
