@@ -12,6 +12,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from aifactory.data.identifiers import Pseudonymizer
+from aifactory.data.identifiers.spans import TAG
 from aifactory.datasets.checks.crossing import GOALS
 from aifactory.datasets.zone import Zone
 from aifactory.namespace import Publications
@@ -40,9 +41,9 @@ def test_the_method_is_measured_on_held_out_notes_and_training_data_comes_of_it(
     counts = recognition.counts
     assert counts["notes"] == 12 * len(list(HELDOUT.glob("*.txt")))
     # What it reaches on notes that it was not written for, with a margin: the goals are higher (docs/crossing.md).
-    assert counts["known_recall"] >= 0.97
-    assert counts["other_recall"] >= 0.68
-    assert counts["precision"] >= 0.91
+    assert counts["known_recall"] >= 0.98
+    assert counts["other_recall"] >= 0.86
+    assert counts["precision"] >= 0.85
     for kind in ("id", "phone", "mail", "date"):
         assert counts[f"known_{kind}_recall"] >= 0.99, kind
     reached = (counts["known_recall"], counts["other_recall"], counts["precision"])
@@ -52,7 +53,7 @@ def test_the_method_is_measured_on_held_out_notes_and_training_data_comes_of_it(
     assert min(counts[f"known_{kind}_marked"] for kind in ("name", "id", "phone", "mail", "address", "date")) >= 70
     assert crossed.audits["no_survivors"].counts["rows"] == 450
 
-    _treated_again_only_dates_move(clinic)
+    _treated_again_pseudonyms_stay(clinic)
     for name in ("clean", "parts", "bpe1k", "ready", "heldout"):
         told = clinic.build(f"private/clinic/notes/{name}")
         assert told.error is None, told.error
@@ -64,7 +65,7 @@ def test_the_method_is_measured_on_held_out_notes_and_training_data_comes_of_it(
     assert set(published.inputs) == {STAGE}
 
 
-def _treated_again_only_dates_move(clinic: Lab) -> None:
+def _treated_again_pseudonyms_stay(clinic: Lab) -> None:
     zone = Zone.open(clinic.stages()[STAGE].parameters)
     method = Pseudonymizer(zone.secret, zone.table(), None)
     patients = {method.patient(one): one for one in method.table.people}
@@ -73,7 +74,10 @@ def _treated_again_only_dates_move(clinic: Lab) -> None:
         for row in pq.read_table(path).to_pylist() if path.suffix == ".parquet" else ():
             again = method.note(row["text"], patients[row["patient"]], date.fromisoformat(row["date"]))
             kinds.update(one.kind for one in again.replaced)
-    assert set(kinds) == {"date"}, kinds
+            # Without the lists fewer words are doubted: a name or a town may be seen that is none. Pseudonyms stay.
+            assert not Counter(TAG.findall(row["text"])) - Counter(TAG.findall(again.text))
+    assert kinds["date"]
+    assert set(kinds) <= {"date", "name", "address"}, kinds
 
 
 def test_a_recipe_that_trains_on_it_has_a_private_line() -> None:

@@ -13,6 +13,7 @@ from aifactory.build.inputs import Work
 from aifactory.build.made import Made
 from aifactory.build.progress import counted
 from aifactory.data.identifiers import Pseudonymizer
+from aifactory.data.identifiers.gazetteer import Gazetteer
 from aifactory.data.identifiers.patterns import Presidio, versions
 from aifactory.data.shards import write_shards
 from aifactory.datasets.checks.crossing import ABOUT
@@ -92,7 +93,7 @@ def build(work: Work, staging: Path) -> Made:
 
 def _batches(zone: Zone, work: Work) -> Iterator[pa.RecordBatch]:
     table = zone.table()
-    method = Pseudonymizer(zone.secret, table, Presidio(work.parameters["regions"]))
+    method = Pseudonymizer(zone.secret, table, Presidio(work.parameters["regions"]), Gazetteer.load())
     rows: list[dict[str, Any]] = []
     for note in zone.notes():
         if note.patient not in table.people:

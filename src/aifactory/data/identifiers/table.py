@@ -68,12 +68,14 @@ class Known:
     kind: str
     person: str
     who: str
+    street: bool = False
 
 
 @dataclass
 class Table:
     """Every person by id; `everywhere` and `own` map compact spellings to what is looked for in all notes, and only in
-    those of the person; `families` maps family names to the persons who bear them, `given` are first names of anybody;
+    those of the person; `families` maps family names to the persons who bear them, `given` are first names of
+    anybody;
     `longest` is the length of the longest spelling."""
 
     people: dict[str, Person]
@@ -82,6 +84,7 @@ class Table:
     families: dict[str, set[str]] = field(default_factory=dict)
     given: set[str] = field(default_factory=set)
     longest: int = 0
+    _slips: dict[str, dict[str, tuple[tuple[str, Known], ...]]] = field(default_factory=dict, repr=False)
 
     @classmethod
     def of(cls, people: Iterable[Person]) -> Table:
@@ -103,9 +106,24 @@ class Table:
         table.longest = max(map(len, spelled), default=0)
         return table
 
+    def slips(self, person: str) -> dict[str, tuple[tuple[str, Known], ...]]:
+        """Towns and streets of a person that are long enough to be told with a slip in them, by their first letter."""
+        if person not in self._slips:
+            found: dict[str, list[tuple[str, Known]]] = {}
+            for spelling, known in self.own.get(person, {}).items():
+                if known.kind == "address" and len(spelling) >= 6 and not spelling.isdigit():
+                    found.setdefault(spelling[0], []).append((spelling, known))
+            for value in self.people[person].values.get("street", ()):
+                for spelling in spellings("street", value):
+                    if len(spelling) >= 8:
+                        known = Known("address", person, value, street=True)
+                        found.setdefault(spelling[0], []).append((spelling, known))
+            self._slips[person] = {letter: tuple(ones) for letter, ones in found.items()}
+        return self._slips[person]
+
     def _add(self, person: Person, own: dict[str, Known], role: str, value: str) -> None:
         if role in KIND:
-            known = Known(KIND[role], person.id, value)
+            known = Known(KIND[role], person.id, value, role == "street")
             for spelling in spellings(role, value):
                 if len(spelling) >= 6:
                     self.everywhere.setdefault(spelling, known)

@@ -73,11 +73,12 @@ def run_patterns(snapshot: Snapshot) -> CheckResult:
 def run_recognition(snapshot: Snapshot, stage: Mapping[str, Any], goals: Mapping[str, float]) -> CheckResult:
     """Recall and precision on the annotated notes, by kind: identifiers that the patient table knows, and others."""
     from aifactory.data.identifiers import Pseudonymizer
+    from aifactory.data.identifiers.gazetteer import Gazetteer
     from aifactory.data.identifiers.measure import Measure
     from aifactory.data.identifiers.patterns import Presidio
 
     zone = _zone(snapshot, stage)
-    method = Pseudonymizer(zone.secret, zone.table(), Presidio(stage["regions"]))
+    method = Pseudonymizer(zone.secret, zone.table(), Presidio(stage["regions"]), Gazetteer.load())
     measure, notes = Measure(), 0
     for note in zone.notes("annotated"):
         measure.add(note.text, note.marked, method.note(note.text, note.patient, note.on).replaced)
