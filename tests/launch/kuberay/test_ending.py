@@ -147,10 +147,11 @@ def test_an_operator_and_a_server_that_are_away_for_a_while_change_nothing(fligh
             time.sleep(10)
             assert launched.alive
             go.touch()
-            kube.up_again()
+            kube.component("kube-apiserver", "start")
             result = launched.result
-    finally:
+    except BaseException:
         kube.up_again()
+        raise
     assert (result.outcome, result.attempt) == ("succeeded", 1)
     assert [m.payload.text for m in result.messages if isinstance(m.payload, Note)] == ["waiting", "done"]
     flight.until_gone()
@@ -159,18 +160,18 @@ def test_an_operator_and_a_server_that_are_away_for_a_while_change_nothing(fligh
 def test_a_cancel_while_the_operator_is_down_leaves_nothing(flight: Flight) -> None:
     kube = flight.space.kube
     try:
-        with_operator = flight.plan("wait")
+        plan = flight.plan("wait")
 
         def told() -> bool:
             if flight.said("running"):
                 kube.component("kuberay-operator", "stop")
             return flight.said("running")
 
-        assert flight.launch(with_operator, stop=told).outcome == "cancelled"
+        assert flight.launch(plan, stop=told).outcome == "cancelled"
         assert flight.said("removed without it")
         assert flight.left() == []
     finally:
-        kube.up_again()
+        kube.component("kuberay-operator", "start")
 
 
 def test_two_workers_that_adopt_one_run_see_the_same_end(flights: Flights) -> None:
