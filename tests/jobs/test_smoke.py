@@ -14,8 +14,11 @@ import pytest
 from aifactory.launch import SmokeTarget, plan
 from aifactory.launch.images.verifications import verifications
 from aifactory.launch.plans import smoke as smokes
+from aifactory.launch.runs.attempts import Attempts
+from aifactory.launch.runs.phases import Phases
 from aifactory.launch.smoke.claim import claim
 from aifactory.launch.smoke.decide import Decision
+from aifactory.launch.smoke.known import past
 from aifactory.launch.smoke.settings import require_smoke
 from aifactory.namespace import Namespace
 from aifactory.orchestrate.nightly import decisions_of
@@ -135,3 +138,18 @@ def test_of_two_at_once_one_gets_the_image_and_the_other_is_told_who(ns: Namespa
     (winner,) = [run for run in runs if answers[run] is None]
     assert {answers[run] for run in runs if run != winner} == {winner}
     assert claim(planned, winner, requester="test", ns=ns) is None
+
+
+def test_one_that_waits_in_the_queue_of_a_cluster_or_comes_up_there_is_at_it(ns: Namespace) -> None:
+    planned = plan(SmokeTarget("public/codes/ready", ("public/codes/heldout",)), cluster="local")
+    directory = ns.writable(planned.class_root / "runs" / "smoke-lab-00000000000a")
+    directory.mkdir(parents=True)
+    (directory / "spec.json").write_bytes(planned.spec.to_bytes())
+    (directory / "context.json").write_bytes(planned.context.to_bytes())
+    attempts = Attempts(directory)
+    assert attempts.start(backend="kuberay", spec=planned.hash, writer="test", after=None) is not None
+    for phase in ("queued", "starting", "running"):
+        Phases(attempts.path(1)).enter(phase, writer="test")  # type: ignore[arg-type]
+        assert past(directory).state == "live"
+    attempts.end(1, "failed_code", writer="test")
+    assert past(directory).state == "red"

@@ -10,7 +10,7 @@ from aifactory.errors import FactoryError
 from aifactory.launch.clusters.registry import AnyCluster
 from aifactory.launch.gate.rules import PINNED
 from aifactory.launch.images.pinned import load_pinned
-from aifactory.launch.runs.summary import RUNS, summary
+from aifactory.launch.runs.summary import LIVE, RUNS, summary
 from aifactory.launch.smoke.decide import Pair, Past, State
 from aifactory.launch.smoke.settings import SmokeSettings
 from aifactory.namespace import Namespace
@@ -19,7 +19,7 @@ from aifactory.spec import Context, RunSpec, image_digest
 from aifactory.spec.images import ImageName
 
 IMAGE: ImageName = "train"
-LIVE = ("running", "planned")
+AT_IT = (*LIVE, "planned")
 
 
 def clusters_of(settings: SmokeSettings, clusters: Mapping[str, AnyCluster]) -> list[str]:
@@ -80,7 +80,7 @@ def past(directory: Path, *, away: bool = False) -> Past:
     """One smoke by its run's directory. Raises FactoryError for one that can't be read."""
     spec, context = RunSpec.load(directory / "spec.json"), Context.load(directory / "context.json")
     seen = summary(directory, away=away)
-    state: State = "green" if seen.state == "succeeded" else "live" if seen.state in LIVE else "red"
+    state: State = "green" if seen.state == "succeeded" else "live" if seen.state in AT_IT else "red"
     at = datetime.fromisoformat(seen.started) if seen.started else _made(directory)
     if seen.state == "planned" and (datetime.now(UTC) - at).total_seconds() > STARTING_SECONDS:
         state = "red"  # whoever was about to start it is gone
