@@ -144,6 +144,9 @@ def test_a_refused_call_says_where_what_why_and_what_to_do(api: Api) -> None:
     assert code_of(lambda: api.list(Kind("", "v1", "services", "Service"))) == "forbidden"
     assert code_of(lambda: api.execute("none", ["true"])) == "not_found"
     assert api.logs("none") is None
+    with pytest.raises(ApiError) as gone:
+        api.patch(CONFIG_MAPS, "none", {"data": {"a": "b"}})
+    assert gone.value.object_missing
 
 
 def test_an_unknown_kind_or_namespace_is_no_missing_object(api: Api, space: Space, tmp_path: Path) -> None:

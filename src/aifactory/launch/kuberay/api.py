@@ -159,7 +159,8 @@ class Api:
     def patch(self, kind: Kind, name: str, change: Json) -> Json:
         """Merge `change` into the object (RFC 7386)."""
         path = kind.path(self.namespace, name)
-        return self.request("PATCH", path, body=change, content=MERGE, query={"fieldValidation": "Strict"}).json()
+        query = {"fieldValidation": "Strict"}
+        return self.request("PATCH", path, query=query, body=change, content=MERGE, name=name).json()
 
     def own(self, kind: Kind, name: str, owner: Json) -> None:
         """Let `owner` (an object as the server gave it) take the object with it when it is deleted."""

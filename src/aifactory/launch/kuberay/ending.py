@@ -8,7 +8,7 @@ from functools import partial
 from typing import Any
 
 from aifactory.errors import FactoryError
-from aifactory.launch.kuberay.api import Api
+from aifactory.launch.kuberay.api import Api, ApiError
 from aifactory.launch.kuberay.names import Names
 from aifactory.launch.kuberay.objects import ATTEMPT, RUN, SPEC_HASH, own_labels
 from aifactory.launch.kuberay.wire.kinds import CONFIG_MAPS, PODS, RAYCLUSTERS, RAYJOBS, SECRETS
@@ -83,8 +83,11 @@ class _Ending:
             self.read(partial(self.api.delete, PODS, one["metadata"]["name"], grace=POD_SECONDS))
 
     def force(self) -> None:
-        if self.read(partial(self.api.get, RAYJOBS, self.names.job)) is not None:
+        try:
             self.read(partial(self.api.patch, RAYJOBS, self.names.job, {"metadata": {"finalizers": None}}))
+        except ApiError as error:
+            if not error.object_missing:
+                raise
 
     def sweep(self) -> None:
         """What a RayJob that was never made would have owned."""
