@@ -53,10 +53,20 @@ def reap(ns: Namespace, unwanted: Unwanted, *, project: Project, scope: Scope, s
             for action in actions(held, known):
                 if time.monotonic() > until:
                     break
-                said += [f"{name}: {line}" for line in _do(action, api, ns, project)]
+                said += [f"{name}: {line}" for line in _done(action, api, ns, project)]
         except FactoryError as error:
             said.append(f"{name} can't be looked at: {error.what}: {error.found}")
     return said
+
+
+def _done(action: Action, api: Api, ns: Namespace, project: Project) -> Iterator[str]:
+    """One that can't be done is said, and the others go on: it comes first again the next time."""
+    try:
+        yield from _do(action, api, ns, project)
+    except FactoryError as error:
+        yield f"{action.name or action.run} is left: {error.what}: {error.found}"
+    except OSError as error:
+        yield f"{action.name or action.run} is left: {error.strerror or type(error).__name__}"
 
 
 def _do(action: Action, api: Api, ns: Namespace, project: Project) -> Iterator[str]:
@@ -91,14 +101,14 @@ def _known(ns: Namespace, cluster: str, scope: Scope, unwanted: Unwanted) -> Ite
             if context.cluster != cluster:
                 continue
             ended = attempts.ended_by_itself(newest) if newest.outcome is None else None
+            made = bool(Phases(attempts.path(newest.number)).all())
         except FactoryError:
             continue  # records that can't be read: `aifactory runs` names them, and nothing is stopped for them
-        path = attempts.path(newest.number)
         yield Known(
             run=directory.name,
             attempt=newest.number,
             outcome=newest.outcome,
-            made=bool(Phases(path).all()),
+            made=made,
             age=_age(newest.ended or newest.started),
             ended=ended[0] if ended is not None else None,
             unwanted=unwanted(context) if newest.outcome is None else None,
