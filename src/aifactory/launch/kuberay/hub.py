@@ -107,7 +107,8 @@ class Hub:
                 return
             self._watches = []
             for one in followed(self.cluster):
-                self._stores[one.kind].listed = False
+                # What was seen before the pause may be long gone, and a server that is away doesn't say so.
+                self._stores[one.kind] = _Store()
                 watch = self.api.watch(one.kind, one.labels, told=self._tell if one.kind == RAYJOBS else None)
                 self._watches.append(watch)
                 name = f"{self.cluster.name} {one.kind.plural}"
@@ -123,8 +124,14 @@ class Hub:
                             self._take(one, self._stores[one.kind], event)
             except FactoryError as error:
                 # No right to read these, or no such kind there: the others tell what they can.
-                self._tell(f"{one.kind.plural} can't be watched: {error.what} ({error.found})")
-                time.sleep(AGAIN_SECONDS)
+                why = f"{error.what} ({error.found})"
+            except (ValueError, KeyError, TypeError) as error:
+                # An answer that is no API server's, such as a proxy's page. Without this thread nothing would change.
+                why = f"an answer that can't be read ({type(error).__name__})"
+            else:
+                continue
+            self._tell(f"{one.kind.plural} can't be watched: {why}")
+            time.sleep(AGAIN_SECONDS)
 
     def _idle(self, watches: list[Watch]) -> None:
         while self._watches is watches:
