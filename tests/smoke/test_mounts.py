@@ -55,10 +55,10 @@ def test_a_file_of_a_project_that_opens_is_a_breach_and_names_of_projects_are_no
     root, own, snapshot = tree
     (root / "private" / "ward").mkdir(parents=True)
     assert readable(root) == []
-    notes = root / "private" / "ward" / "notes" / "clean"
+    notes = root / "private" / "ward" / "notes" / "clean" / "@0123456789abcdef" / "train"
     notes.mkdir(parents=True)
     (notes / "rows.parquet").write_text("x")
-    assert readable(root) == ["private/ward/notes/clean/rows.parquet"]
+    assert readable(root) == ["private/ward/notes/clean/@0123456789abcdef/train/rows.parquet"]
     with pytest.raises(FactoryError, match="a public run can read private data"):
         check_tree(root, own, [snapshot])
 

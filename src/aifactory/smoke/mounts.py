@@ -11,15 +11,15 @@ from aifactory.errors import FactoryError
 from aifactory.namespace import Namespace
 
 PROBE = ".smoke-probe"
-SEGMENTS = 3
-"""How deep below private/ something is looked for that could be opened."""
+DEEPEST = 8
+"""How deep below a project something is looked for that could be opened: keys nest, and parts have folders."""
 
 
 def readable(root: Path) -> list[str]:
     """Files below `private/` of the tree at `root` that this process can open, at most one of each project."""
     private, found = root / "private", []
     for project in _entries(private):
-        opened = next((file for file in _files(project, SEGMENTS) if _opens(file)), None)
+        opened = next((file for file in _files(project, DEEPEST) if _opens(file)), None)
         if opened is not None:
             found.append(opened.relative_to(root).as_posix())
     return found
