@@ -136,7 +136,7 @@ def _failed(error: BaseException, writer: Writer, stopping: Stopping, shown: Fai
     sys.stderr.flush()
     if cancelled:
         # A pod that must go stops the run too; one that somebody has stopped before is cancelled all the same.
-        asked = any(command.name == "stop" for command in Commands(attempt_directory).sent())
+        asked = Commands(attempt_directory).asked_to_stop()
         writer.close("preempted" if leaving(attempt_directory) and not asked else "cancelled", shown)
         return CANCELLED
     infrastructure = isinstance(error, FactoryError) and error.code in INFRASTRUCTURE

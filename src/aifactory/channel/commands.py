@@ -42,6 +42,10 @@ class Commands:
         """All commands so far."""
         return [Command(r.n, r.body["name"], r.body["arguments"]) for r in self._commands.records()]
 
+    def asked_to_stop(self) -> bool:
+        """Whether somebody has told it to stop."""
+        return any(command.name == "stop" for command in self.sent())
+
     def pending(self) -> list[Command]:
         """Those not acknowledged yet, oldest first."""
         done = self.acknowledged()

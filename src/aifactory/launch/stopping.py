@@ -41,7 +41,7 @@ def stop(
     if newest is None or newest.outcome is not None or attempts.ended_by_itself(newest) is not None:
         return state_of(directory, attempts, newest)
     path = attempts.path(newest.number)
-    if not any(command.name == "stop" for command in Commands(path).sent()):
+    if not Commands(path).asked_to_stop():
         Commands(path).send("stop", writer=writer)
     if wait:
         place = None if newest.backend == LOCAL else _cluster(directory, project)

@@ -116,7 +116,7 @@ class Attempts:
         # Read after that look: what has gone says nothing more.
         closed = self._closed(path)
         if isinstance(closed, Closed):
-            if closed.outcome == "cancelled" and attempt.backend != LOCAL and not Commands(path).sent():
+            if closed.outcome == "cancelled" and attempt.backend != LOCAL and not Commands(path).asked_to_stop():
                 return "preempted", made_room()
             return closed.outcome, closed.error
         if not gone:

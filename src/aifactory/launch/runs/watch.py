@@ -162,7 +162,7 @@ class Watch:
     def _stop_overdue(self) -> bool:
         """True when somebody's stop command was not obeyed in time."""
         if self._asked is None:
-            if any(command.name == "stop" for command in self.commands.sent()):
+            if self.commands.asked_to_stop():
                 self._asked = time.monotonic()
             return False
         return time.monotonic() - self._asked > max(GRACE_SECONDS, self.carrier.grace)
@@ -177,14 +177,14 @@ class Watch:
 
     def _cancel(self) -> Iterator[Event]:
         yield Change("stopping")
-        if not self.commands.sent():
+        if not self.commands.asked_to_stop():
             self.commands.send("stop", writer="watch")
         yield from self._grace()
         yield from self._finish("cancelled", None)
 
     def _grace(self) -> Iterator[Event]:
         """Time for a last checkpoint and the last message, where ending the carrier would leave none."""
-        if self.carrier.grace and not self.commands.sent():
+        if self.carrier.grace and not self.commands.asked_to_stop():
             self.commands.send("stop", writer="watch")
         until = time.monotonic() + self.carrier.grace
         while time.monotonic() < until and self.reader.closed is None and self.carrier.gone() is None:
@@ -214,7 +214,7 @@ class Watch:
         """End what is left, then hand on what it still said. A last message that came in between is what counts, but
         for one that only tells of what was done to the attempt from outside."""
         done = None
-        if outcome in ("failed_code", "cancelled") and not self.commands.sent():
+        if outcome in ("failed_code", "cancelled") and not self.commands.asked_to_stop():
             done = self.carrier.explained(outcome)
         if done is not None:
             outcome, error = done
