@@ -147,7 +147,7 @@ _ENDED = (
         "deadline_stall",
         "deadline",
         "it said nothing for longer than its budget",
-        "read its stacks in the attempt's directory",
+        "read its log; where it was at work in silence, raise stall_seconds",
     ),
     _ends(
         "deadline_cluster",
