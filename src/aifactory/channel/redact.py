@@ -30,40 +30,11 @@ SHOWN = frozenset(
 one has read every line that raises it: file and column names may be values too."""
 
 CLUSTER = frozenset(
-    {"container_config", "crash_loop", "dashboard", "deactivated", "deadline_cluster", "deadline_queue", "deadline_run"}
-    | {
-        "deadline_stall",
-        "deadline_start",
-        "deleted",
-        "drained",
-        "entrypoint",
-        "evicted",
-        "failed",
-        "gang_stale",
-        "gone",
-    }
-    | {
-        "head_lost",
-        "image_missing",
-        "init_fails",
-        "invalid",
-        "kai_no_queue",
-        "killed",
-        "kueue_never_fits",
-        "node_lost",
-        "pod_refused",
-    }
-    | {
-        "kueue_no_priority",
-        "kueue_no_queue",
-        "oom_kill",
-        "oom_starts",
-        "pod_killed",
-        "pod_lost",
-        "preempted",
-        "stopped",
-        "submitter",
-    }
+    {"container_config", "crash_loop", "dashboard", "deactivated", "deadline_cluster", "deadline_queue"}
+    | {"deadline_run", "deadline_stall", "deadline_start", "deleted", "drained", "entrypoint", "evicted", "failed"}
+    | {"gang_stale", "gone", "head_lost", "image_missing", "init_fails", "invalid", "kai_no_queue", "killed"}
+    | {"kueue_never_fits", "kueue_no_priority", "kueue_no_queue", "node_lost", "oom_kill", "oom_starts"}
+    | {"pod_killed", "pod_lost", "pod_refused", "preempted", "stopped", "submitter"}
 )
 """Codes of how a cluster ended an attempt: their texts hold names and numbers of Kubernetes' objects, and none of what
 a container printed (`aifactory.launch.kuberay.observe`)."""

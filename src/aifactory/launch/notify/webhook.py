@@ -28,7 +28,10 @@ class Webhook:
 
     def tell(self, notice: Notice) -> str:
         """As `Notifier.tell`. Takes at most `tries` times `timeout`, and the pauses."""
-        host = urlsplit(self.address).netloc.rpartition("@")[2]
+        try:
+            host = urlsplit(self.address).netloc.rpartition("@")[2]
+        except ValueError:
+            return "the webhook is no address"
         repeats = urllib3.Retry(
             total=self.tries - 1,
             redirect=0,  # a POST that is sent elsewhere becomes a GET, which nobody takes for a notice

@@ -1,4 +1,4 @@
-"""Runs in the namespace: finding one, listing all, stopping one."""
+"""Runs in the namespace: finding one, listing all, and the state of each."""
 
 from __future__ import annotations
 
