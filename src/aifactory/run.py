@@ -20,6 +20,7 @@ from functools import partial
 from pathlib import Path
 
 from aifactory.channel import Cancelled, Commands, Failure, Job, Process, Started, Writer, redacted
+from aifactory.channel.logs import driver_log
 from aifactory.channel.reported import Reported
 from aifactory.channel.stopping import Stopping
 from aifactory.errors import FactoryError
@@ -31,7 +32,6 @@ from aifactory.pod.errand import send
 from aifactory.pod.fetched import wait_until_fetched
 from aifactory.pod.handed import LAG_SECONDS, MOUNTED, recorded_hash
 from aifactory.pod.leave import leaving
-from aifactory.pod.output import LOG
 from aifactory.spec import Context, RunSpec, access_of_run, check_run
 from aifactory.spec.declared import declared
 
@@ -78,7 +78,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return _run(directory, options.attempt, attempt_directory, None)
     if private := _private(directory):
         print("a private run: what it prints stays in its directory", flush=True)
-    with kept(attempt_directory / LOG, shown=not private):
+    with kept(driver_log(attempt_directory), shown=not private):
         code = _run(directory, options.attempt, attempt_directory, handed)
         wait_until_fetched(attempt_directory)
         return code

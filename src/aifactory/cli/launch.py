@@ -73,7 +73,9 @@ def launch_command(
     Prints the run's name first. The same name again is the same run: a living attempt is adopted, a succeeded one is
     replayed, a lost one is followed by another.
     """
+    from aifactory.channel.logs import driver_log
     from aifactory.launch import launch, run_name
+    from aifactory.launch.runs.attempts import Attempts
     from aifactory.launch.scope import Scope
     from aifactory.namespace import Namespace
 
@@ -122,7 +124,7 @@ def launch_command(
     say(f"{result.outcome}: {result.directory}")
     if result.error is not None:
         say(f"  {result.error.type}: {result.error.text}")
-        say(f"  log: {result.directory}/attempts/{result.attempt:08d}/logs/driver.log")
+        say(f"  log: {driver_log(Attempts(result.directory).path(result.attempt))}")
     if not result.succeeded:
         raise typer.Exit(FAILED)
 

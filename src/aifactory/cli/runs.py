@@ -77,6 +77,7 @@ def _list(found: list[RunSummary], as_json: bool, *, filtered: bool) -> None:
 
 
 def _facts(run: str) -> dict[str, Any]:
+    from aifactory.channel.logs import driver_log
     from aifactory.launch.runs.attempts import Attempts
     from aifactory.launch.runs.summary import get_run, summary
     from aifactory.namespace import Namespace
@@ -97,7 +98,7 @@ def _facts(run: str) -> dict[str, Any]:
                 "started": one.started,
                 "ended": one.ended,
                 "error": one.error.model_dump() if one.error else None,
-                "log": str(attempts.path(one.number) / "logs" / "driver.log"),
+                "log": str(driver_log(attempts.path(one.number))),
             }
             for one in attempts.all()
         ],

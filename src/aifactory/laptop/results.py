@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from aifactory.channel import CheckpointSaved, Message, Reader, Scored
+from aifactory.channel.logs import driver_log
 from aifactory.launch import attempt_name
 from aifactory.launch.runs.attempts import Attempts
 from aifactory.launch.runs.summary import RunSummary, runs
@@ -68,7 +69,7 @@ def log_of(ns: Namespace, dagster_run: str) -> Path | None:
     for run in runs(ns):
         origin = Context.load(run.directory / "context.json").origin or ""
         if origin.partition("/")[0] == dagster_run and run.attempts and run.state != "succeeded":
-            return run.directory / "attempts" / attempt_name(run.attempts) / "logs" / "driver.log"
+            return driver_log(run.directory / "attempts" / attempt_name(run.attempts))
     return None
 
 

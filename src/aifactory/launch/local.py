@@ -9,8 +9,8 @@ from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 
+from aifactory.channel.logs import driver_log
 from aifactory.launch.images.copies import LocalImage
-from aifactory.launch.runs.logs import log_path
 from aifactory.launch.runs.session import MARK
 from aifactory.project import Project
 
@@ -33,7 +33,7 @@ def spawn(
 ) -> subprocess.Popen[bytes]:
     """Start the entrypoint of `image` on an attempt. It outlives this process: it has its own session, and writes to
     files only. Raises OSError where it can't be started."""
-    log = log_path(attempt_directory)
+    log = driver_log(attempt_directory)
     log.parent.mkdir(parents=True, exist_ok=True)
     command = [str(image.python), "-m", "aifactory.run", "--run", str(directory), "--attempt", str(attempt)]
     with log.open("ab") as out:

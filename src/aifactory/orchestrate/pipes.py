@@ -9,9 +9,9 @@ from typing import Any
 import dagster as dg
 
 from aifactory.channel import Message, Progress
+from aifactory.channel.logs import driver_log
 from aifactory.errors import FactoryError
 from aifactory.launch import GateRefused, Plan, Refusal, RunResult, attempt_name, launch
-from aifactory.launch.runs.logs import log_path
 from aifactory.orchestrate.incidents import incident_metadata
 from aifactory.orchestrate.interrupts import Interrupts
 from aifactory.orchestrate.live import LiveLog, LiveProgress
@@ -144,7 +144,7 @@ def ended_badly(result: RunResult, what: str) -> dg.Failure:
         "run": result.run,
         "attempt": result.attempt,
         "directory": dg.MetadataValue.path(str(result.directory)),
-        "log": dg.MetadataValue.path(str(log_path(attempt))),
+        "log": dg.MetadataValue.path(str(driver_log(attempt))),
         **incident_metadata(result, attempt),
     }
     if result.error is not None and result.error.trace:

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from aifactory.channel import Cancelled, Commands, Failure, Job, Note, Writer, redacted
+from aifactory.channel.logs import worker_log
 from aifactory.channel.reported import Reported
 from aifactory.errors import FactoryError
 from aifactory.namespace import Namespace
@@ -86,11 +87,6 @@ def do(parcel: Parcel) -> Failure | None:
             with suppress(OSError):
                 stream.flush()
     return None
-
-
-def worker_log(attempt_directory: Path, rank: int) -> Path:
-    """What a worker in a pod prints. A file for each: appending to one from several machines loses lines."""
-    return attempt_directory / "logs" / f"worker-{rank}.log"
 
 
 def speak_into(log: Path) -> None:

@@ -9,8 +9,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-LOG = Path("logs") / "driver.log"
-"""Beside an attempt's messages: standard output and error, whole."""
 DRAIN_SECONDS = 5.0
 
 

@@ -14,6 +14,7 @@ import psutil
 
 from aifactory.channel import CheckpointSaved, Closed, Message, Progress, Reader
 from aifactory.channel.job import Job
+from aifactory.channel.logs import driver_log
 from aifactory.errors import FactoryError
 from aifactory.spec import RunSpec
 from aifactory.store import Journal
@@ -55,7 +56,7 @@ class Inner:
         Raises FactoryError, code "inner", for one that ends otherwise than it should or says nothing for long.
         """
         path = self._record()
-        log = path / "logs" / "driver.log"
+        log = driver_log(path)
         log.parent.mkdir(parents=True)
         command = [sys.executable, "-m", "aifactory.run", "--run", str(self.directory), "--attempt", path.name]
         with log.open("ab") as out:

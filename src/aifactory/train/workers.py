@@ -22,10 +22,10 @@ import psutil
 
 from aifactory.channel import Note, Writer
 from aifactory.channel.job import Job
+from aifactory.channel.logs import driver_log, worker_log
 from aifactory.namespace.limits import limited
 from aifactory.pod import cluster, prepare
-from aifactory.pod.errand import speak_into, worker_log
-from aifactory.pod.output import LOG
+from aifactory.pod.errand import speak_into
 from aifactory.pod.surroundings import stop_seconds
 from aifactory.spec import access_of_run
 from aifactory.spec.declared import declared
@@ -127,7 +127,7 @@ def _work(config: dict[str, Any]) -> None:
         local_rank=context.get_local_rank(),
     )
     if config["local"]:
-        speak_into(seat.attempt_directory / LOG)
+        speak_into(driver_log(seat.attempt_directory))
     else:
         prepare()
         speak_into(worker_log(seat.attempt_directory, seat.rank))

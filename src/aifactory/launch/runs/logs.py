@@ -9,11 +9,6 @@ BEHIND = 1024 * 1024
 LINE = 8 * 1024
 
 
-def log_path(attempt_directory: Path) -> Path:
-    """Standard output and error of the attempt's processes, whole."""
-    return attempt_directory / "logs" / "driver.log"
-
-
 class Tail:
     """Whole lines of a growing file, as they come. A view: a writer that floods is skipped over, never waited for."""
 

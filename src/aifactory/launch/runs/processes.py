@@ -10,10 +10,11 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from aifactory.channel import Process
+from aifactory.channel.logs import driver_log
 from aifactory.channel.payloads import Failure
 from aifactory.launch.runs.attempts import Attempt
 from aifactory.launch.runs.carrier import Phase
-from aifactory.launch.runs.logs import last_lines, log_path
+from aifactory.launch.runs.logs import last_lines
 from aifactory.launch.runs.result import Outcome
 from aifactory.launch.runs.session import end
 
@@ -84,5 +85,5 @@ class Processes:
         return f"the process {how} without a last message"
 
     def _failure(self, type: str, text: str, code: str) -> Failure:
-        lines = [] if self.private else last_lines(log_path(self.path))
+        lines = [] if self.private else last_lines(driver_log(self.path))
         return Failure(type=type, text=text, trace="\n".join(lines), code=code)

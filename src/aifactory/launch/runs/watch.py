@@ -7,11 +7,12 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from aifactory.channel import Commands, Message, Reader
+from aifactory.channel.logs import driver_log
 from aifactory.channel.payloads import Failure
 from aifactory.errors import FactoryError
 from aifactory.launch.runs.attempts import Attempt, Attempts
 from aifactory.launch.runs.carrier import Carrier
-from aifactory.launch.runs.logs import Tail, log_path
+from aifactory.launch.runs.logs import Tail
 from aifactory.launch.runs.result import Outcome, Signal
 from aifactory.launch.runs.session import GRACE_SECONDS
 
@@ -83,7 +84,7 @@ class Watch:
         self.attempt, self.carrier, self.stop, self.budgets = attempt, carrier, stop, budgets
         self.private = private
         self.reader = Reader(self.path)
-        self.tail = Tail(log_path(self.path))
+        self.tail = Tail(driver_log(self.path))
         self.commands = Commands(self.path)
         self._heard = time.monotonic()
         self._size = 0
