@@ -22,6 +22,7 @@ from pathlib import Path
 from aifactory.channel import Cancelled, Commands, Failure, Job, Process, Started, Writer, redacted
 from aifactory.channel.logs import driver_log
 from aifactory.channel.reported import Reported
+from aifactory.channel.safe import may_show
 from aifactory.channel.stopping import Stopping
 from aifactory.errors import FactoryError
 from aifactory.namespace import Namespace
@@ -32,7 +33,7 @@ from aifactory.pod.errand import send
 from aifactory.pod.fetched import wait_until_fetched
 from aifactory.pod.handed import LAG_SECONDS, MOUNTED, recorded_hash
 from aifactory.pod.leave import leaving
-from aifactory.spec import Context, RunSpec, access_of_run, check_run
+from aifactory.spec import Context, RunSpec, check_run
 from aifactory.spec.declared import declared
 
 KINDS = {
@@ -76,7 +77,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return TAKEN
     if handed is None:
         return _run(directory, options.attempt, attempt_directory, None)
-    if private := _private(directory):
+    if private := not may_show(directory):
         print("a private run: what it prints stays in its directory", flush=True)
     with kept(driver_log(attempt_directory), shown=not private):
         code = _run(directory, options.attempt, attempt_directory, handed)
@@ -85,7 +86,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _run(directory: Path, attempt: int, attempt_directory: Path, handed: Handed | None) -> int:
-    private = _private(directory)
+    private = not may_show(directory)
     stop = threading.Event()
     ended = threading.Event()
     writer = Writer(attempt_directory, attempt=attempt, private=private)
@@ -178,11 +179,6 @@ def _listen(commands: Commands, writer: Writer, ended: threading.Event) -> None:
         except (OSError, FactoryError) as error:
             with suppress(OSError):
                 print(f"commands: {error}", file=sys.stderr, flush=True)
-
-
-def _private(directory: Path) -> bool:
-    """True unless the run stands under `public`: what cannot be placed says nothing."""
-    return access_of_run(directory) != "public"
 
 
 if __name__ == "__main__":

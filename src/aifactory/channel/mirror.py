@@ -24,7 +24,7 @@ from aifactory.channel.delivery import (
     RecordLine,
     parse,
 )
-from aifactory.channel.safe import is_private
+from aifactory.channel.safe import may_show
 from aifactory.errors import FactoryError
 from aifactory.store import Journal, Store
 
@@ -56,7 +56,7 @@ class Mirror:
         clock: Callable[[], float] = time.monotonic,
     ):
         self.attempt_directory, self._there, self._exec, self._python = attempt_directory, there, exec, python
-        self.private = is_private(attempt_directory.parents[1])
+        self.private = not may_show(attempt_directory.parents[1])
         self._late, self._clock = late, clock
         self._journals = {name: Journal(attempt_directory / name) for name in JOURNALS}
         self._last = {name: last.n if (last := one.last()) else 0 for name, one in self._journals.items()}

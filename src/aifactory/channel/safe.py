@@ -64,8 +64,14 @@ _SAID = re.compile(
 """What the machinery says of its work in words."""
 
 
+def may_show(run_directory: Path) -> bool:
+    """Whether what the run prints may leave its directory: only where it stands under `public`."""
+    return access_of_run(run_directory) == PUBLIC
+
+
 def is_private(run_directory: Path) -> bool:
-    """Whether the run does not stand under `public`."""
+    """Whether messages of the run are made safe: it stands under a class that is not `public`. A directory that is no
+    run's, of messages alone, is as whoever opens it says (`Reader`, `Writer`)."""
     return run_directory.parent.name == "runs" and access_of_run(run_directory) != PUBLIC
 
 

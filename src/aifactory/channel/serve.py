@@ -24,7 +24,7 @@ from aifactory.channel.delivery import (
     MissingLine,
     RecordLine,
 )
-from aifactory.channel.safe import is_private
+from aifactory.channel.safe import may_show
 from aifactory.errors import FactoryError
 from aifactory.store import Journal, Store, canonical
 
@@ -70,7 +70,7 @@ class Site:
 
     def __init__(self, run: Path, attempt: int, *, limit: int = LIMIT):
         self.run, self.attempt_directory = run, run / "attempts" / f"{attempt:08d}"
-        self.private, self._limit = is_private(run), limit
+        self.private, self._limit = not may_show(run), limit
 
     def take(self, n: int, record: bytes) -> None:
         """Keep a command of the control plane, unless it is here. FactoryError "journal" when it doesn't follow."""

@@ -14,12 +14,13 @@ from typing import Any
 from aifactory.channel import Cancelled, Commands, Failure, Job, Note, Writer, redacted
 from aifactory.channel.logs import worker_log
 from aifactory.channel.reported import Reported
+from aifactory.channel.safe import may_show
 from aifactory.errors import FactoryError
 from aifactory.namespace import Namespace
 from aifactory.namespace.limits import limited
 from aifactory.pod import cluster
 from aifactory.pod.surroundings import prepare
-from aifactory.spec import Context, RunSpec, access_of_run
+from aifactory.spec import Context, RunSpec
 from aifactory.spec.declared import declared
 
 POLL_SECONDS = 0.2
@@ -81,7 +82,7 @@ def do(parcel: Parcel) -> Failure | None:
             importlib.import_module(parcel.module).execute(job)
     except BaseException as error:
         traceback.print_exception(error)
-        return redacted(error, private=access_of_run(job.directory) != "public", rows=rows)
+        return redacted(error, private=not may_show(job.directory), rows=rows)
     finally:
         for stream in (sys.stdout, sys.stderr):
             with suppress(OSError):

@@ -23,11 +23,11 @@ import psutil
 from aifactory.channel import Note, Writer
 from aifactory.channel.job import Job
 from aifactory.channel.logs import driver_log, worker_log
+from aifactory.channel.safe import may_show
 from aifactory.namespace.limits import limited
 from aifactory.pod import cluster, prepare
 from aifactory.pod.errand import speak_into
 from aifactory.pod.surroundings import stop_seconds
-from aifactory.spec import access_of_run
 from aifactory.spec.declared import declared
 from aifactory.train import stops
 from aifactory.train.failures import cause
@@ -135,7 +135,7 @@ def _work(config: dict[str, Any]) -> None:
 
     writer, hears = None, stops.Stops()
     if seat.rank == 0:
-        private = access_of_run(seat.directory) != "public"
+        private = not may_show(seat.directory)
         writer = Writer(seat.attempt_directory, attempt=seat.attempt, private=private)
         hears = stops.Stops.by_file(seat.attempt_directory)
     with limited(declared(seat.namespace, seat.spec, seat.directory, seat.places)):
