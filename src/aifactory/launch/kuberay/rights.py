@@ -39,8 +39,6 @@ RIGHTS = (
     Right("", "events", READ, "why a run waits or failed", needed=False),
     Right("", "pods/log", ("get",), "what is kept of a failed start"),
     Right("", "pods/exec", ("create", "get"), "messages are fetched through the head pod where no mount is shared"),
-    Right("", "services/proxy", ("create", "get"), "the Ray dashboard is asked to stop a job", needed=False),
-    Right("", "resourcequotas", ("get", "list"), "how much of the namespace's quota is left", needed=False),
     Right("", "serviceaccounts", ("get", "list"), "whether the accounts of the runs are there", needed=False),
     Right("", "persistentvolumeclaims", ("get", "list"), "whether the volumes of the runs are bound", needed=False),
     Right("kueue.x-k8s.io", "workloads", READ, "why a run waits", scheduler="kueue"),
@@ -63,15 +61,6 @@ RIGHTS = (
     ),
     Right(
         "kueue.x-k8s.io", "clusterqueues", READ, "the queue's size", namespaced=False, scheduler="kueue", needed=False
-    ),
-    Right(
-        "kueue.x-k8s.io",
-        "resourceflavors",
-        READ,
-        "the queue's nodes",
-        namespaced=False,
-        scheduler="kueue",
-        needed=False,
     ),
     Right(
         "kueue.x-k8s.io",
@@ -100,14 +89,6 @@ RIGHTS = (
         needed=False,
     ),
     Right("", "nodes", READ, "whether some node can hold a shape", namespaced=False, needed=False),
-    Right(
-        "apiextensions.k8s.io",
-        "customresourcedefinitions",
-        ("get", "list"),
-        "KubeRay's version",
-        namespaced=False,
-        needed=False,
-    ),
     Right("apps", "deployments", ("get", "list"), "KubeRay's version", namespaced=False, needed=False),
 )
 ROLE = "helm/compute/templates/launcher-role.yaml"

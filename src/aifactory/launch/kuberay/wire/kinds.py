@@ -45,4 +45,3 @@ KUEUE_PRIORITIES = Kind(
 POD_GROUPS = Kind("scheduling.run.ai", "v2alpha2", "podgroups", "PodGroup")
 KAI_QUEUES = Kind("scheduling.run.ai", "v2", "queues", "Queue", namespaced=False)
 PRIORITIES = Kind("scheduling.k8s.io", "v1", "priorityclasses", "PriorityClass", namespaced=False)
-CRDS = Kind("apiextensions.k8s.io", "v1", "customresourcedefinitions", "CustomResourceDefinition", namespaced=False)
