@@ -48,7 +48,7 @@ zone: ## fill the folder ZONE with the invented notes of the crossing's example
 	@$(call in,crossing) -m synthetic.clinic --zone "$(ZONE)" $(ARGS)
 
 pictures: ## the screenshots of docs/images, from a real browser
-	@export AIFACTORY_PICTURES=docs/images; $(call in,dev control data crossing train) -m pytest tests/browser $(ARGS)
+	@export AIFACTORY_PICTURES=docs/images; $(call in,dev control data crossing train) -m pytest tests/browser tests/launch/kuberay/test_pictures.py $(ARGS)
 
 bench: ## the benchmarks; their figures stand in benchmarks/README.md
 	@python=$$(sh $(boot) dev control data crossing train) && "$$python" benchmarks/load.py $(ARGS) && \
