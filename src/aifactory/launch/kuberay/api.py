@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import cached_property
 from typing import TYPE_CHECKING, Any, Self
 from urllib.parse import urlencode
 
@@ -13,13 +12,13 @@ from aifactory.launch.clusters.kube import KubeCluster
 from aifactory.launch.kuberay.wire import patience
 from aifactory.launch.kuberay.wire.errors import ApiError, answered, unanswered
 from aifactory.launch.kuberay.wire.executing import Executed, execute
-from aifactory.launch.kuberay.wire.kinds import EVENTS, PODS, Kind
+from aifactory.launch.kuberay.wire.kinds import PODS, Kind
 from aifactory.launch.kuberay.wire.tokens import Tokens
 from aifactory.launch.kuberay.wire.transport import CONNECT_SECONDS, READ_SECONDS, make_client
 from aifactory.launch.kuberay.wire.watching import Watch
 
 if TYPE_CHECKING:
-    from kubernetes.client import ApiClient, AuthorizationV1Api, CoreV1Api, CustomObjectsApi, VersionApi
+    from kubernetes.client import ApiClient
     from urllib3 import BaseHTTPResponse
 
 Json = dict[str, Any]
@@ -59,32 +58,6 @@ class Api:
     def close(self) -> None:
         """Close the connections that are idle."""
         self.client.rest_client.pool_manager.clear()
-
-    # The library's typed calls, over the same connections; `read` makes ApiErrors of their exceptions.
-
-    @cached_property
-    def core(self) -> CoreV1Api:
-        from kubernetes.client import CoreV1Api
-
-        return CoreV1Api(self.client)
-
-    @cached_property
-    def custom(self) -> CustomObjectsApi:
-        from kubernetes.client import CustomObjectsApi
-
-        return CustomObjectsApi(self.client)
-
-    @cached_property
-    def authorization(self) -> AuthorizationV1Api:
-        from kubernetes.client import AuthorizationV1Api
-
-        return AuthorizationV1Api(self.client)
-
-    @cached_property
-    def version(self) -> VersionApi:
-        from kubernetes.client import VersionApi
-
-        return VersionApi(self.client)
 
     def read[T](
         self,
@@ -182,19 +155,15 @@ class Api:
         container: str | None = None,
         *,
         tail: int | None = None,
-        since_seconds: int | None = None,
         limit_bytes: int | None = None,
         previous: bool = False,
-        timestamps: bool = False,
     ) -> bytes | None:
         """What a container has printed; None if there is no such pod."""
         query = {
             "container": container,
             "tailLines": tail,
-            "sinceSeconds": since_seconds,
             "limitBytes": limit_bytes,
             "previous": "true" if previous else None,
-            "timestamps": "true" if timestamps else None,
         }
         given = {name: value for name, value in query.items() if value is not None}
         try:
@@ -209,11 +178,6 @@ class Api:
     ) -> Executed:
         """Run a command in a pod's container and wait for its end; see `executing.execute`."""
         return execute(self, pod, command, container=container, stdin=stdin, seconds=seconds)
-
-    def events_of(self, uid: str) -> Objects:
-        """The events about one object, oldest first."""
-        found = self.list(EVENTS, fields=f"involvedObject.uid={uid}")
-        return sorted(found, key=lambda one: one.get("lastTimestamp") or one.get("eventTime") or "")
 
     # Requests
 

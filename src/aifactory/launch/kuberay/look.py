@@ -25,14 +25,12 @@ class Look:
     _view: View | None = None
     _at: float = 0.0
     _seen: Seen | None = None
-    _known: bool = False
 
     def at(self, view: View) -> Seen:
         """The state, looked at anew when the view has changed or some seconds have passed."""
         now = time.monotonic()
         if self._seen is None or view != self._view or now - self._at > AGAIN_SECONDS:
             self._view, self._at = view, now
-            self._known = self._known or view.rayjob is not None
             self.former = self._recall.take(view.pods)
             labels = part(view.rayjob, "metadata", "labels")
             queue, priority = labels.get(Kueue.QUEUE), labels.get(Kueue.PRIORITY)
