@@ -37,13 +37,14 @@ def smoke_command(
     project = Project.current()
     ns, settings = Namespace.of(project), require_smoke(project)
     Scope.current().require("public", "the smoke of an image")
+    place = settings.place(cluster)
     planned = plan(
         SmokeTarget(settings.data, settings.suites),
         cluster=cluster,
         image=image,
-        queue=queue,
-        priority=priority,
-        shape=shape,
+        queue=queue or place.queue,
+        priority=priority or place.priority,
+        shape=shape or place.shape,
         deadline_seconds=settings.deadline_seconds,
         requester=f"person:{person()}",
     )

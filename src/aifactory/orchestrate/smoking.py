@@ -24,7 +24,8 @@ from aifactory.project import Project
 
 class SmokeConfig(dg.Config):
     """Where, and which image (by 8 digits or more of its digest; the one that the checkout makes, if it is left out).
-    What is trained on stands in pyproject.toml, under `[tool.aifactory.smoke]`."""
+    What is trained on, and the queue, priority and shape that are usual there, stand in pyproject.toml, under
+    `[tool.aifactory.smoke]`."""
 
     cluster: str = "local"
     image: str | None = None
@@ -90,12 +91,13 @@ def _steps(result: RunResult) -> dict[str, dg.MetadataValue]:
 
 def _fresh(context: dg.OpExecutionContext, config: SmokeConfig, origin: Origin, settings: SmokeSettings) -> Plan:
     Scope.current().require("public", "the smoke of an image")
+    place = settings.place(config.cluster)
     return plan(
         SmokeTarget(settings.data, settings.suites),
         cluster=config.cluster,
-        queue=config.queue,
-        priority=config.priority,
-        shape=config.shape,
+        queue=config.queue or place.queue,
+        priority=config.priority or place.priority,
+        shape=config.shape or place.shape,
         deadline_seconds=config.deadline_seconds or settings.deadline_seconds,
         image=config.image,
         requester=requester(context.run),
