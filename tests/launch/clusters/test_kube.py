@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+import traceback
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -34,6 +35,24 @@ def test_a_wrong_table_is_named_with_its_cluster_and_field(tmp_path: Path) -> No
     with pytest.raises(FactoryError, match=r"lab.*wrong(.|\n)*shapes.cpu-pool.memory") as caught:
         load_clusters(replace(Project.current(), root=tmp_path))
     assert caught.value.code == "clusters"
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ('env = { NCCL_SOCKET_IFNAME = "eth0"', 'env = { HF_TOKEN = "hunter2"', "credential"),
+        ('source = "file", ', 'source = "file", value = "hunter2", ', "token.file.value"),
+        ('namespace = "training"', "", "namespace"),
+    ],
+)
+def test_a_secret_that_was_written_by_mistake_is_not_repeated(tmp_path: Path, old: str, new: str, said: str) -> None:
+    text = example()
+    assert old in text
+    (tmp_path / "clusters.toml").write_text(text.replace(old, new))
+    with pytest.raises(FactoryError, match=said) as caught:
+        load_clusters(replace(Project.current(), root=tmp_path))
+    assert "hunter2" not in "".join(traceback.format_exception(caught.value))
+    assert "aifactory/lab-token" not in str(caught.value)
 
 
 @pytest.mark.parametrize(

@@ -63,7 +63,7 @@ def load_clusters(project: Project) -> dict[str, AnyCluster]:
         try:
             clusters[name] = _kind(table)(name=name, **table)
         except (ValidationError, TypeError) as error:
-            raise FactoryError(f"{path}: cluster {name!r} is wrong", found=_first(error), code="clusters") from error
+            raise FactoryError(f"{path}: cluster {name!r} is wrong", found=_first(error), code="clusters") from None
     return clusters
 
 
@@ -111,4 +111,7 @@ def _first(error: ValidationError | TypeError) -> str:
     if isinstance(error, TypeError):
         return str(error)
     problem = error.errors(include_url=False)[0]
-    return f"{'.'.join(map(str, problem['loc']))}: {problem['msg']} (found {problem['input']!r})"
+    said, value = f"{'.'.join(map(str, problem['loc']))}: {problem['msg']}", problem["input"]
+    # A table may hold what somebody wrote there by mistake: a token, a password among the variables.
+    shown = isinstance(value, str | int | float) and "token" not in problem["loc"]
+    return f"{said} (found {value!r})" if shown else said
