@@ -72,7 +72,7 @@ class DataWait:
             while time.monotonic() < look:
                 if (signal := self.stop()) != "run":
                     raise Interrupted(signal)
-                time.sleep(min(POLL_SECONDS, LOOK_SECONDS))
+                time.sleep(POLL_SECONDS)
         if all(one.whole for _, one in found):
             self.say(f"all data is at the site {site.name}")
 

@@ -105,7 +105,7 @@ class Watch:
                 if failures == 1:
                     self._told(f"the watch of {self._kind.plural} broke: {error.what} ({error.found})")
                 pause = min(LONGEST, SHORTEST * 2 ** min(failures - 1, 10)) * random.uniform(0.5, 1.0)
-                self._stopped.wait(max(pause, error.after or 0.0))
+                self._stopped.wait(max(pause, min(error.after or 0.0, self._silence)))
 
     def _settles(self, error: ApiError) -> bool:
         return error.status in (401, 403) and time.monotonic() - self._good_at < self._settle
