@@ -8,6 +8,7 @@ import pytest
 
 from aifactory.channel import Note
 from aifactory.launch import runs
+from aifactory.launch.kuberay.pods import USER
 from aifactory.launch.runs.phases import Phases
 from tests.kube.driver import Drivers
 from tests.launch.kuberay.flight import Flight, until
@@ -18,8 +19,11 @@ LIVES = {"seconds": 60.0}
 
 
 def test_a_run_is_launched_followed_to_its_end_and_leaves_nothing(flight: Flight) -> None:
-    result = flight.launch(flight.plan("say", text="hello"))
+    plan = flight.plan("say", text="hello")
+    result = flight.launch(plan)
     assert (result.outcome, result.attempt, result.launched) == ("succeeded", 1, True)
+    # The kubelet would have made it, as root.
+    assert (flight.lab.ns.root / plan.spec.build.key).stat().st_uid == USER
     assert [message.payload.type for message in result.messages] == ["started", "note", "closed"]
     assert flight.said("starting")
     assert [row.phase for row in Phases(flight.directory / "attempts/00000001").all()][-1] == "running"

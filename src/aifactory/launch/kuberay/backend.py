@@ -15,7 +15,7 @@ from aifactory.launch.kuberay.asked import Asked
 from aifactory.launch.kuberay.carrier import RayJobCarrier
 from aifactory.launch.kuberay.creating import Creator
 from aifactory.launch.kuberay.ending import clear
-from aifactory.launch.kuberay.handing import hand_over
+from aifactory.launch.kuberay.handing import built_in, hand_over
 from aifactory.launch.kuberay.hub import hub_of
 from aifactory.launch.kuberay.image import reference
 from aifactory.launch.kuberay.names import Names
@@ -25,7 +25,7 @@ from aifactory.launch.kuberay.wire.patience import Stopped
 from aifactory.launch.plans.plan import Plan
 from aifactory.launch.runs.attempts import Attempt
 from aifactory.launch.runs.result import Signal
-from aifactory.namespace import Namespace
+from aifactory.namespace import Key, Namespace
 from aifactory.project import Project
 from aifactory.spec import access_of_run
 
@@ -62,7 +62,7 @@ class KubeRay:
         names = Names(self._directory.name, attempt.number)
         manifest = self._manifest(names)
         # Before the pods: the kubelet would make them, as root.
-        hand_over(self._directory, path)
+        hand_over(self._directory, path, *self._built_in())
         creator = Creator(self._hub.api, told=self._say, stop=lambda: stop() != "run")
         try:
             made = creator.create_or_adopt(names, self._plan.spec, manifest)
@@ -87,6 +87,11 @@ class KubeRay:
     def again(self, error: Failure | None) -> bool:
         """False for what only a person can mend."""
         return error is None or error.code not in REASONS or REASONS[error.code].again
+
+    def _built_in(self) -> list[Path]:
+        if self._plan.kind != "build":
+            return []
+        return built_in(self._ns.root.joinpath(*Key.parse(self._plan.spec.build.key).segments))
 
     def _carrier(self, attempt: Attempt, path: Path) -> RayJobCarrier:
         writer = f"{socket.gethostname()}/{os.getpid()}"
