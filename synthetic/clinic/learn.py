@@ -13,18 +13,22 @@ from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date, timedelta
+from itertools import groupby
 
 import numpy as np
 
 from aifactory.data.identifiers.cues import is_english
-from aifactory.data.identifiers.features import features, words
+from aifactory.data.identifiers.features import Word, features, words
 from aifactory.data.identifiers.gazetteer import Gazetteer
+from aifactory.data.identifiers.joint import evidence
 from aifactory.data.identifiers.tagger import FILE, KINDS
 from synthetic.clinic.people import people
 from synthetic.clinic.render import MARK, render, templates
 
 EACH = 10
 """Notes of each template."""
+FOLDS = 4
+"""Parts of the templates that are left out in turn, to learn how words are judged together."""
 TEMPLATES = 3
 """A word stands for itself if so many templates have it."""
 
@@ -34,7 +38,9 @@ class Example:
     """A word: the features it has, and whether it is of each kind (None: it doesn't count)."""
 
     template: str
+    note: int
     line: int
+    word: Word
     features: list[str]
     kinds: tuple[float | None, ...]
 
@@ -53,10 +59,11 @@ def examples(folders: Sequence[str], small: frozenset[str], gazetteer: Gazetteer
     """The words of notes whose people are not those of the example's zone."""
     chance = random.Random(f"learn {seed}")
     table, strangers = people(600, seed), people(900, seed + 1, oldest=70)
-    made = []
+    made, note = [], 0
     for folder in folders:
         for template in templates(folder):
             for _ in range(EACH):
+                note += 1
                 patient = chance.choice([one for one in table if one.lang == template.lang])
                 others = [one for one in strangers if one.lang == template.lang]
                 on = date(2023, 1, 1) + timedelta(days=chance.randrange(1000))
@@ -71,7 +78,8 @@ def examples(folders: Sequence[str], small: frozenset[str], gazetteer: Gazetteer
                         # A street may be called after somebody: as a name, that counts as found too.
                         kinds = (None if kind == "address" else float(kind == "name"), float(kind == "address"))
                         line = text.count("\n", 0, word.start)
-                        made.append(Example(template.name, line, list(features(found, n, language, small)), kinds))
+                        told = list(features(found, n, language, small))
+                        made.append(Example(template.name, note, line, word, told, kinds))
     return made
 
 
@@ -114,11 +122,44 @@ def _fit(
     return at
 
 
-def scores(weights: dict[str, list[float]], made: Sequence[Example]) -> np.ndarray:
-    """Probabilities, a row for each word and a column for each kind."""
+def odds(weights: dict[str, list[float]], made: Sequence[Example]) -> np.ndarray:
+    """Log odds, a row for each word and a column for each kind."""
     nothing = [0.0] * len(KINDS)
-    sums = np.array([np.sum([weights.get(f, nothing) for f in one.features], axis=0) for one in made])
-    return 1 / (1 + np.exp(-np.clip(sums, -30, 30)))
+    return np.array([np.sum([weights.get(f, nothing) for f in one.features], axis=0) for one in made])
+
+
+def left_out(made: Sequence[Example], folds: int, penalty: float) -> np.ndarray:
+    """The odds of every word by weights that were learned without its template."""
+    names = sorted({one.template for one in made})
+    random.Random(0).shuffle(names)
+    told = np.zeros((len(made), len(KINDS)))
+    for fold in range(folds):
+        out = set(names[fold::folds])
+        there = np.array([one.template in out for one in made])
+        kept = [one for one in made if one.template not in out]
+        told[there] = odds(learn(kept, penalty=penalty), [one for one in made if one.template in out])
+    return told
+
+
+def together(made: Sequence[Example], told: np.ndarray) -> np.ndarray:
+    """The evidence of every word, note by note; `told` are odds of names."""
+    rows: list[tuple[float, ...]] = []
+    for _, group in groupby(range(len(made)), key=lambda n: made[n].note):
+        at = list(group)
+        rows += evidence([made[n].word for n in at], [float(told[n]) for n in at])
+    return np.array(rows)
+
+
+def weigh_together(made: Sequence[Example], rows: np.ndarray, penalty: float = 0.1) -> np.ndarray:
+    """What each evidence of a name weighs (Newton), not of templates of single lines: each is many notes in one."""
+    use = np.array([one.kinds[0] is not None and "_lines_" not in one.template for one in made])
+    wanted, rows = np.array([one.kinds[0] or 0.0 for one in made])[use], rows[use]
+    at = np.zeros(rows.shape[1])
+    for _ in range(25):
+        likely = 1 / (1 + np.exp(-rows @ at))
+        bend = (rows * (likely * (1 - likely))[:, None]).T @ rows + penalty * np.eye(len(at))
+        at = at - np.linalg.solve(bend, rows.T @ (likely - wanted) + penalty * at)
+    return at
 
 
 def main() -> None:
@@ -131,26 +172,38 @@ def main() -> None:
     folders = asked.folder or ["development"]
     gazetteer, small = Gazetteer.load(), small_words(folders)
     made = examples(folders, small, gazetteer, 1_000)
+    told = left_out(made, asked.folds or FOLDS, asked.penalty)
+    rows = together(made, told[:, 0])
+    joint = weigh_together(made, rows)
     if not asked.folds:
         weights = learn(made, penalty=asked.penalty)
-        held = {"small": sorted(small), "weights": weights}
-        FILE.write_text(json.dumps(held, ensure_ascii=False, indent=0, separators=(",", ":")) + "\n", "utf-8")
+        write(small, weights, joint)
         print(f"{FILE}: {len(weights)} weights, {len(small)} words, from {len(made)} words of notes")
         return
-    names = sorted({one.template for one in made})
-    random.Random(0).shuffle(names)
-    marks: list[tuple[np.ndarray, Sequence[Example]]] = []
-    for fold in range(asked.folds):
-        out = set(names[fold :: asked.folds])
-        kept, left = [one for one in made if one.template not in out], [one for one in made if one.template in out]
-        marks.append((scores(learn(kept, penalty=asked.penalty), left), left))
+    shares = 1 / (1 + np.exp(-np.clip(np.column_stack([rows @ joint, told[:, 1:]]), -30, 30)))
     for k, kind in enumerate(KINDS):
-        for bar in (0.3, 0.5, 0.7):
-            pairs = [(p[k] >= bar, one.kinds[k]) for of, left in marks for p, one in zip(of, left, strict=True)]
-            right = sum(hit and bool(is_so) for hit, is_so in pairs if is_so is not None)
-            hits = sum(bool(hit) for hit, is_so in pairs if is_so is not None)
-            there = sum(bool(is_so) for _, is_so in pairs)
-            print(f"{kind} at {bar}: recall {right / there:.3f}, precision {right / max(1, hits):.3f} of words")
+        counts = np.array([one.kinds[k] is not None for one in made])
+        there = np.array([bool(one.kinds[k]) for one in made])
+        for bar in (0.3, 0.5, 0.7, 0.9):
+            hits = (shares[:, k] >= bar) & counts
+            right, all_hits = int((hits & there).sum()), int(hits.sum())
+            print(
+                f"{kind} at {bar}: recall {right / there.sum():.3f}, precision {right / max(1, all_hits):.3f} of words"
+            )
+
+
+def write(small: frozenset[str], weights: dict[str, list[float]], joint: np.ndarray) -> None:
+    """One line for each feature, so that a change can be read."""
+    lines = [
+        f"{json.dumps(name, ensure_ascii=False)}:{json.dumps(of, separators=(',', ':'))}"
+        for name, of in weights.items()
+    ]
+    FILE.write_text(
+        f'{{\n"small":{json.dumps(sorted(small), ensure_ascii=False)},\n'
+        f'"joint":{json.dumps([round(float(one), 3) for one in joint])},\n'
+        '"weights":{\n' + ",\n".join(lines) + "\n}\n}\n",
+        "utf-8",
+    )
 
 
 if __name__ == "__main__":

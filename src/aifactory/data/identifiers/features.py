@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from aifactory.data.identifiers.fold import RUN, bare, words_of
 from aifactory.data.identifiers.gazetteer import Gazetteer
+from aifactory.data.identifiers.lines import Line, lines
 from aifactory.data.identifiers.terms import AFTER, ENDING, EPONYMS, TERMS
 from aifactory.data.identifiers.words import DONE, ENGLISH_MONTHS, GERMAN_MONTHS, ORDINARY, RELATION, ROLE, TITLE
 
@@ -20,6 +21,8 @@ MONTHS = words_of(
     " ".join((*ENGLISH_MONTHS, *GERMAN_MONTHS, *(name[:3] for name in (*ENGLISH_MONTHS, *GERMAN_MONTHS))))
 )
 SIDES = (-2, -1, 1, 2)
+FAR = (-4, -3, 3)
+LANGUAGES = ("en", "de")
 LONGEST = 40
 
 
@@ -34,6 +37,10 @@ class Word:
     kind: str
     before: str
     """What stands between the word before and it."""
+    listed: str
+    """Its shape, and which dictionaries have it in lower case (l) and with a capital (c)."""
+    line: Line
+    edge: str
 
     @property
     def number(self) -> bool:
@@ -45,11 +52,26 @@ def words(text: str, gazetteer: Gazetteer, language: str) -> list[Word]:
     """The words of a note, each with what is known of it by itself."""
     found: list[Word] = []
     end = 0
+    rest = lines(text)
+    line = next(rest)
     for hit in RUN.finditer(text):
+        while hit.start() > line.end:
+            line = next(rest)
         about, kind = _about(hit.group(), gazetteer, language)
-        found.append(Word(hit.start(), hit.end(), bare(hit.group()), about, kind, _gap(text[end : hit.start()], end)))
+        gap, listed = _gap(text[end : hit.start()], end), _listed(hit.group(), gazetteer)
+        edge = line.edge(hit.start(), hit.end())
+        found.append(Word(hit.start(), hit.end(), bare(hit.group()), about, kind, gap, listed, line, edge))
         end = hit.end()
     return found
+
+
+def _listed(word: str, gazetteer: Gazetteer) -> str:
+    if word.isdecimal():
+        return ""
+    return _shape(word) + "".join(
+        "l" * gazetteer.knows(word.lower(), one) + "c" * gazetteer.knows(word.capitalize(), one) + "/"
+        for one in LANGUAGES
+    )
 
 
 def _gap(between: str, at: int) -> str:
@@ -139,3 +161,29 @@ def features(found: Sequence[Word], n: int, language: str, small: frozenset[str]
         yield f"{side}{between}{itself or kind}"
     yield f"{around[-1][1] or around[-1][0]}{gap}|{following}{around[1][1] or around[1][0]}"
     yield f"{around[-2][1] or around[-2][0]} {around[-1][1] or around[-1][0]}|{brief}"
+    shape, listed = _letters(word), word.listed
+    yield f"{language}#{listed}"
+    yield f"{language}#{listed}{word.about[2]}"
+    yield f"#{listed}|{gap}|{following}"
+    yield from _of_line(word, shape, small)
+    for side in FAR:
+        m = n + side
+        if 0 <= m < len(found) and found[m].key in small and found[m].line is word.line:
+            yield f"{side}'{found[m].key}{shape}"
+    for side in (1, 2):
+        if n + side < len(found) and found[n + side].number:
+            yield f"{side}d|{full}"
+
+
+def _letters(word: Word) -> str:
+    return word.listed.partition("/")[0].rstrip("lc")
+
+
+def _of_line(word: Word, shape: str, small: frozenset[str]) -> Iterator[str]:
+    line = word.line
+    yield f"L{line.form}{line.words}{word.edge}{shape}"
+    yield f"L{line.quarters}{line.words}{shape}"
+    yield f"L{line.form}{line.quarters}|{word.kind}"
+    yield f"L{line.digit}{word.kind}"
+    if line.first in small and word.edge != "f":
+        yield f"L'{line.first}{shape}"

@@ -81,8 +81,13 @@ class Pseudonymizer:
             ages.find(text),
             self.patterns.find(text) if self.patterns else (),
             numbers.find(text),
-            addresses.find(text, self.gazetteer, english=english),
-            (one for one in cues.find(text, self.gazetteer, english=english) if not tagger.doubted(one, weighed)),
+            *(
+                (one for one in found if not tagger.doubted(one, weighed))
+                for found in (
+                    addresses.find(text, self.gazetteer, english=english),
+                    cues.find(text, self.gazetteer, english=english),
+                )
+            ),
             tagger.find(text, weighed),
         ]
         found = [one for finder in finders for one in finder if "\0" not in text[one.start : one.end]]

@@ -13,33 +13,37 @@ from pathlib import Path
 from aifactory.data.identifiers.features import Word, features, words
 from aifactory.data.identifiers.fold import bare
 from aifactory.data.identifiers.gazetteer import Gazetteer
+from aifactory.data.identifiers.joint import evidence, joined
 from aifactory.data.identifiers.spans import Found
+from aifactory.data.identifiers.words import LEADING
 
 FILE = Path(__file__).parent / "weights.json"
 KINDS = ("name", "address")
 BARS = {"name": 0.6, "address": 0.7}
 """How likely a word has to be to be taken."""
-BESIDE = 0.6
+BESIDE = 0.8
 """The share of that for a word beside one that is taken."""
-DOUBTED = 0.1
-"""What a weak rule finds is left as it is, where no word of it is more likely than this."""
+DOUBTS = {("name", 5): 0.05, ("name", 6): 0.5, ("name", 7): 0.5, ("address", 8): 0.1}
+"""What a rule of that kind and rank finds stays as it is, where no word of it is as likely as this."""
 GENERATION = re.compile(r"[ ](?:II|III|IV|Jr|Sr|jun|sen)\b\.?")
-JOINED = frozenset({" ", "-", "'", "’", ".", ". "})
 
 
 @dataclass(frozen=True)
 class Weights:
-    """`small` words stand for themselves; a feature's weights, one for each of `KINDS` (log odds)."""
+    """`small` words stand for themselves; a feature's weights, one for each of `KINDS` (log odds); what the `evidence`
+    of a name weighs."""
 
     small: frozenset[str]
     of: Mapping[str, tuple[float, ...]]
+    joint: tuple[float, ...]
 
     @classmethod
     @lru_cache(maxsize=1)
     def load(cls) -> Weights:
         """Those that stand beside this file; `python -m synthetic.clinic.learn` writes them."""
         held = json.loads(FILE.read_text("utf-8"))
-        return cls(frozenset(held["small"]), {name: tuple(values) for name, values in held["weights"].items()})
+        return cls(frozenset(held["small"]), {name: tuple(values) for name, values in held["weights"].items()},
+                   tuple(held["joint"]))  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -54,6 +58,8 @@ class Weighed:
 def weigh(text: str, gazetteer: Gazetteer, language: str, weights: Weights) -> Iterator[Weighed]:
     """Every run of letters, in order."""
     found = words(text, gazetteer, language)
+    taken: list[Word] = []
+    odds: list[list[float]] = []
     for n, word in enumerate(found):
         if word.number:
             continue
@@ -61,7 +67,15 @@ def weigh(text: str, gazetteer: Gazetteer, language: str, weights: Weights) -> I
         for feature in features(found, n, language, weights.small):
             for k, value in enumerate(weights.of.get(feature, ())):
                 sums[k] += value
-        yield Weighed(word, *(1 / (1 + math.exp(-max(-30.0, min(30.0, one)))) for one in sums))
+        taken.append(word)
+        odds.append(sums)
+    for word, sums, row in zip(taken, odds, evidence(taken, [sums[0] for sums in odds]), strict=True):
+        name = sum(weight * value for weight, value in zip(weights.joint, row, strict=True))
+        yield Weighed(word, _share(name), _share(sums[1]))
+
+
+def _share(odds: float) -> float:
+    return 1 / (1 + math.exp(-max(-30.0, min(30.0, odds))))
 
 
 def find(text: str, weighed: Sequence[Weighed]) -> Iterator[Found]:
@@ -71,23 +85,32 @@ def find(text: str, weighed: Sequence[Weighed]) -> Iterator[Found]:
         taken = [value >= BARS[kind] for value in likely]
         for n in (*range(1, len(taken)), *reversed(range(len(taken) - 1))):
             for m in (n - 1, n + 1):
-                if 0 <= m < len(taken) and taken[m] and weighed[max(n, m)].word.before in JOINED:
+                if 0 <= m < len(taken) and taken[m] and joined(weighed[min(n, m)].word, weighed[max(n, m)].word):
                     taken[n] = taken[n] or likely[n] >= BARS[kind] * BESIDE
         first = 0
         while first < len(taken):
             last = first
             if taken[first]:
-                while last + 1 < len(taken) and taken[last + 1] and weighed[last + 1].word.before in JOINED:
+                while last + 1 < len(taken) and taken[last + 1] and joined(weighed[last].word, weighed[last + 1].word):
                     last += 1
-                start, end = weighed[first].word.start, weighed[last].word.end
+                inside = weighed[first : last + 1]
+                first = last + 1
+                while kind == "name" and inside and inside[0].word.key in LEADING:
+                    inside = inside[1:]
+                if all(len(one.word.key) < 2 for one in inside):
+                    continue
+                start, end = inside[0].word.start, inside[-1].word.end
                 if kind == "name" and (more := GENERATION.match(text, end)):
                     end = more.end()
                 yield Found(start, end, kind, bare(text[start:end]), 7 if kind == "name" else 8)
-            first = last + 1
+            else:
+                first += 1
 
 
 def doubted(one: Found, weighed: Sequence[Weighed]) -> bool:
-    """Whether a name by a weak rule has no word that is likely one."""
-    if one.kind != "name" or one.rank < 6:
+    """Whether what a rule found has no word that is likely enough, for a rule of that rank."""
+    bar = DOUBTS.get((one.kind, one.rank))
+    if bar is None or not weighed:
         return False
-    return all(w.name < DOUBTED for w in weighed if one.start < w.word.end and w.word.start < one.end)
+    inside = [w for w in weighed if one.start < w.word.end and w.word.start < one.end]
+    return all(getattr(w, one.kind) < bar for w in inside)
