@@ -9,7 +9,7 @@ from __future__ import annotations
 TRANSFORMS: dict[str, int] = {
     f"aifactory.data.{name}": version
     for name, version in {
-        "identifiers": 2,
+        "identifiers": 3,
         "archive": 1,
         "bpe": 1,
         "corpus": 1,
