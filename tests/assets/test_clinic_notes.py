@@ -1,4 +1,4 @@
-"""The example of a crossing, whole: notes that the method was not written for, and what is made of the published ones."""
+"""The example of a crossing, whole: notes that the method was not written for, and what is made of published ones."""
 
 from __future__ import annotations
 
