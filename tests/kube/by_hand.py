@@ -44,7 +44,7 @@ def state(space: Space, job: str) -> str:
     return str(space.get("rayjob", job).get("status", {}).get("jobDeploymentStatus", ""))
 
 
-def until[T](what: Callable[[], T], seconds: float = 90) -> T:
+def until[T](what: Callable[[], T], seconds: float = 180) -> T:
     """What it returns, once that is true; looks five times a second."""
     end = time.monotonic() + seconds
     while not (found := what()):
