@@ -25,27 +25,24 @@ def smoke_command(
     The image is the one that the checkout makes, or an older one of this machine. Green: the gate lets it train on that
     cluster. What is trained on stands in pyproject.toml, under [tool.aifactory.smoke].
     """
-    from aifactory.launch import SmokeTarget, launch, load_clusters, plan, run_name
-    from aifactory.launch.scope import Scope
+    from aifactory.launch import launch, load_clusters, run_name
     from aifactory.launch.smoke.claim import claim
     from aifactory.launch.smoke.finish import prove, steps_of
     from aifactory.launch.smoke.gone import gone
+    from aifactory.launch.smoke.planning import smoke_plan
     from aifactory.launch.smoke.settings import require_smoke
     from aifactory.namespace import Namespace
     from aifactory.project import Project
 
     project = Project.current()
     ns, settings = Namespace.of(project), require_smoke(project)
-    Scope.current().require("public", "the smoke of an image")
-    place = settings.place(cluster)
-    planned = plan(
-        SmokeTarget(settings.data, settings.suites),
-        cluster=cluster,
+    planned = smoke_plan(
+        settings,
+        cluster,
         image=image,
-        queue=queue or place.queue,
-        priority=priority or place.priority,
-        shape=shape or place.shape,
-        deadline_seconds=settings.deadline_seconds,
+        queue=queue,
+        priority=priority,
+        shape=shape,
         requester=f"person:{person()}",
     )
     name = run_name("smoke", cluster)

@@ -6,13 +6,13 @@ import dagster as dg
 
 from aifactory.channel import Message
 from aifactory.errors import FactoryError
-from aifactory.launch import Plan, RunResult, SmokeTarget, plan
+from aifactory.launch import Plan, RunResult
 from aifactory.launch.clusters.registry import load_clusters
 from aifactory.launch.notify.notifier import notifier
-from aifactory.launch.scope import Scope
 from aifactory.launch.smoke.claim import claim
 from aifactory.launch.smoke.finish import prove, red, steps_of
 from aifactory.launch.smoke.gone import gone
+from aifactory.launch.smoke.planning import smoke_plan
 from aifactory.launch.smoke.settings import SmokeSettings, require_smoke
 from aifactory.namespace import Namespace
 from aifactory.orchestrate.again import planned
@@ -90,16 +90,14 @@ def _steps(result: RunResult) -> dict[str, dg.MetadataValue]:
 
 
 def _fresh(context: dg.OpExecutionContext, config: SmokeConfig, origin: Origin, settings: SmokeSettings) -> Plan:
-    Scope.current().require("public", "the smoke of an image")
-    place = settings.place(config.cluster)
-    return plan(
-        SmokeTarget(settings.data, settings.suites),
-        cluster=config.cluster,
-        queue=config.queue or place.queue,
-        priority=config.priority or place.priority,
-        shape=config.shape or place.shape,
-        deadline_seconds=config.deadline_seconds or settings.deadline_seconds,
+    return smoke_plan(
+        settings,
+        config.cluster,
         image=config.image,
+        queue=config.queue,
+        priority=config.priority,
+        shape=config.shape,
+        deadline_seconds=config.deadline_seconds,
         requester=requester(context.run),
         origin=origin.text,
     )
