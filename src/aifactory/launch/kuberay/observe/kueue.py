@@ -11,9 +11,8 @@ from aifactory.launch.kuberay.observe.asked import asked, in_words, quantity, to
 from aifactory.launch.kuberay.observe.objects import Json, Objects, condition, holds, one_line, part, text
 from aifactory.launch.kuberay.observe.place import place
 from aifactory.launch.kuberay.observe.seen import Seen, parse_time
+from aifactory.launch.kuberay.scheduling import Kueue
 
-QUEUE = "kueue.x-k8s.io/queue-name"
-PRIORITY = "kueue.x-k8s.io/priority-class"
 SILENT_SECONDS = 20.0
 """Kueue answers a new RayJob within one or two seconds."""
 VICTIMS = "Pending the preemption"
@@ -34,7 +33,7 @@ _EVICTED = {
 
 def waits(objects: Objects, now: datetime) -> Seen | None:
     """What it waits for; None if Kueue has let it go, or does not manage it."""
-    queue = objects.label(QUEUE)
+    queue = objects.label(Kueue.QUEUE)
     if not queue or not part(objects.rayjob, "spec").get("suspend"):
         return None
     if objects.workload is None:
@@ -81,7 +80,7 @@ def _by_whom(message: str, others: Mapping[str, str]) -> str:
 
 
 def _silent(objects: Objects, queue: str, now: datetime) -> Seen:
-    since, name = objects.created, objects.label(PRIORITY)
+    since, name = objects.created, objects.label(Kueue.PRIORITY)
     if objects.priority is False:
         said = f"the priority class {name} does not exist, so Kueue makes no Workload"
         return _seen("kueue_no_priority", queue, said, since)
