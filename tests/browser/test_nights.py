@@ -8,7 +8,7 @@ import socket
 from collections.abc import Iterator
 
 import pytest
-from playwright.sync_api import expect, sync_playwright
+from playwright.sync_api import expect
 
 from aifactory.laptop.graphql import Client, wait
 from aifactory.laptop.services import Services
@@ -89,16 +89,6 @@ def client(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Client]:
             yield services.start()[0]
         finally:
             services.stop()
-
-
-@pytest.fixture(scope="module")
-def browser(client: Client) -> Iterator[Browser]:
-    with sync_playwright() as playwright:
-        started = playwright.chromium.launch(executable_path=chromium(), args=["--no-sandbox"])
-        page = started.new_page(viewport={"width": 1280, "height": 800})
-        page.set_default_timeout(30_000)
-        yield Browser(page, client.address)
-        started.close()
 
 
 def test_the_tick_history_says_why_an_image_was_skipped_with_its_proof_and_which_cluster_is_down(
